@@ -1,0 +1,47 @@
+"""Decisions under costs: a density per class, priors, a gain matrix, the best decision.
+
+    gain of decision d at x   =   sum over classes k of   gain[k, d] * P(k | x)
+    P(k | x)                  ∝   prior[k] * density(x | k)
+    decide(x)                 =   the d of highest gain
+
+Names are imported when they are first used, so that ``import bayesrule`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+#: Every public name and the module it lives in.
+_HOME = {
+    "BayesClassifier": "classifier",
+    "FromClassifier": "foreign",
+    "Gaussian": "gaussian",
+    "Minimax": "priors",
+    "Shifted": "priors",
+    "loss": "gains",
+    "with_action": "gains",
+    "datasets": None,
+    "recipes": None,
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bayesrule")
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayesrule' has no attribute {name!r}")
+    home = _HOME[name]
+    if home is None:
+        return import_module(f"bayesrule.{name}")
+    value = getattr(import_module(f"bayesrule.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,457 @@
+"""Gaussian densities: full, tied, diagonal and spherical covariances.
+
+    log N(x | m, S) = -1/2 [ (x - m)' S^-1 (x - m) + log det S + D log 2 pi ]
+
+The statistic is the weight, mean and centred second moment of each class; rows with missing values
+that do not factor are kept beside it and enter by EM. All that is estimated, shrunk or repaired
+happens in ``settle``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bayesrule.density import Density, LogDensity, check_memory
+from bayesrule.kernels import gaussian as loops
+from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.memberships import Memberships
+from bayesrule.missing import complete_by_em, missing_patterns
+from bayesrule.notices import FewRowsWarning, SingularScatterWarning
+from bayesrule.stats import Moments, Sample, Several
+from bayesrule.tables import Table
+
+LOG_2PI = float(np.log(2.0 * np.pi))
+
+#: A conditional variance below this share of the variance counts as zero.
+SINGULAR = 1e-10
+
+#: A class's variance below this share of that over all classes is rounding, and counts as zero.
+ROUNDING = 1e-20
+
+#: Smallest variance of a column within a class, as a share of its variance over all classes.
+FLOOR = 1e-9
+
+
+class Gaussian(Density):
+    """A Gaussian per class.
+
+    Parameters
+    ----------
+    covariance : {"full", "tied", "diag", "spherical"}
+        A covariance per class; one for all classes; a variance per class and column; a variance
+        per class.
+    shrinkage : None, float in [0, 1], or "auto"
+        Share of the covariance that is replaced by a multiple of the identity (float), or, with
+        "auto", by the diagonal, the share chosen by oracle approximating shrinkage of the
+        correlations. A class whose covariance is singular is repaired as by "auto", with a warning.
+    estimate : {"ml", "unbiased"}
+        Divide the second moment by n, or by n - 1 (n - K where tied).
+    missing : {"em", "raise"}
+        What full and tied covariances do with missing values in the rows of ``fit``: keep those
+        rows and complete them by EM, or refuse them everywhere. Diagonal and spherical ones use
+        what each column has. Rows to be decided on are marginalised exactly by all.
+
+    Examples
+    --------
+    >>> from bayesrule import BayesClassifier, Gaussian
+    >>> X, y = [[1.0, 2.0], [2.0, 1.0], [8.0, 9.0], [9.0, 8.0]], ["low", "low", "high", "high"]
+    >>> BayesClassifier(Gaussian("diag")).fit(X, y).predict([[2.0, 2.0]]).tolist()
+    ['low']
+    """
+
+    def __init__(
+        self,
+        covariance: str = "full",
+        shrinkage: float | str | None = None,
+        estimate: str = "ml",
+        missing: str = "em",
+    ):
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.estimate = estimate
+        self.missing = missing
+
+    @property
+    def accept_missing(self) -> bool:  # type: ignore[override]
+        """Rows may have missing values unless they were refused."""
+        return self.missing != "raise"
+
+    def prepare(self, table: Table, memberships: Memberships, rule: Any) -> Gaussian:
+        """Check the settings; there is nothing to learn before counting."""
+        for name, allowed in (
+            ("covariance", ("full", "tied", "diag", "spherical")),
+            ("estimate", ("ml", "unbiased")),
+            ("missing", ("em", "raise")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"Gaussian({name}={getattr(self, name)!r}) is not known; use one of {allowed}."
+                )
+        share = self.shrinkage
+        number = isinstance(share, (int, float)) and not isinstance(share, bool)
+        if not (share is None or share == "auto" or (number and 0 <= float(share) <= 1)):  # type: ignore[arg-type]
+            raise ValueError(
+                f"Gaussian(shrinkage={share!r}) is not known; use None, 'auto' or a number from "
+                "0 to 1."
+            )
+        if self.covariance in ("full", "tied"):
+            scatters = memberships.n_classes if self.covariance == "full" else 1
+            check_memory(
+                16 * scatters * table.n_columns**2,
+                f"{scatters} full scatters of {table.n_columns} features",
+                "Use covariance='tied' or 'diag', or fewer features.",
+            )
+        return self
+
+    def tally(self, table: Table, memberships: Memberships) -> Moments | Several:
+        """Moments of each class; where columns do not factor, incomplete rows are kept beside."""
+        shift = _near(table)
+        if self.covariance in ("diag", "spherical"):
+            work = partial(_diagonal_moments, table, memberships, shift)
+            return reduce(add, map_blocks(work, len(table), block_rows(table.n_columns)))
+        tied = self.covariance == "tied"
+        work = partial(_full_moments, table, memberships, shift, tied)
+        moments, samples = [], []
+        for part, sample in map_blocks(work, len(table), block_rows(table.n_columns)):
+            moments[:] = [moments[0] + part] if moments else [part]
+            samples.append(sample)
+        kept = Sample(
+            *(np.concatenate([getattr(s, f) for s in samples]) for f in ("rows", "codes", "weights"))
+        )
+        return Several((moments[0], kept))
+
+    def settle(self, stats: Moments | Several) -> LogDensity:
+        """Means and covariances, shrunk and repaired where they must be."""
+        if isinstance(stats, Moments):
+            return _settle_diagonal(stats, self)
+        moments, incomplete = stats.parts
+        if len(incomplete.rows):
+            moments = complete_by_em(moments, incomplete.sorted())
+        return _settle_full(moments, self)
+
+
+def _near(table: Table) -> np.ndarray:
+    """A point near the data that means can be told relative to: the first row, its gaps filled."""
+    assert table.numbers is not None
+    first = np.zeros(table.n_columns, np.intp)
+    if table.missing:
+        first = np.argmin(np.isnan(table.numbers), axis=0)
+    point = table.numbers[first, np.arange(table.n_columns)].astype(np.float64)
+    return np.where(np.isnan(point), 0.0, point)
+
+
+def _diagonal_moments(
+    table: Table, memberships: Memberships, shift: np.ndarray, start: int, stop: int
+) -> Moments:
+    """Moments per column of one block, each column with its own weight if values are missing."""
+    block = table.block(start, stop)
+    loop = loops.sums_about_first_seen if table.missing else loops.sums_about_first
+    entries = memberships.entries(start, stop)
+    weight, first, total, squares = loop(block.numbers, *entries, memberships.n_classes)
+    weight = weight if table.missing else np.repeat(weight[:, None], table.n_columns, axis=1)
+    some = np.where(weight > 0, weight, 1.0)
+    mean = np.where(weight > 0, first - shift + total / some, 0.0)
+    second = np.maximum(squares - total * (total / some), 0.0)
+    return Moments("diagonal", shift, weight, mean, second)
+
+
+def _full_moments(
+    table: Table,
+    memberships: Memberships,
+    shift: np.ndarray,
+    tied: bool,
+    start: int,
+    stop: int,
+) -> tuple[Moments, Sample]:
+    """Moments of the complete rows of one block, and its incomplete rows."""
+    values = np.asarray(table.block(start, stop).numbers, dtype=np.float64)
+    rows, codes, weights = memberships.entries(start, stop)
+    kept = Sample(values[:0], codes[:0], weights[:0])
+    if table.missing:
+        gaps = np.isnan(values).any(axis=1)[rows]
+        kept = Sample(values[rows[gaps]], codes[gaps], weights[gaps])
+        rows, codes, weights = rows[~gaps], codes[~gaps], weights[~gaps]
+    n_columns, n_classes = values.shape[1], memberships.n_classes
+    order = np.argsort(codes, kind="stable")
+    edges = np.searchsorted(codes[order], np.arange(n_classes + 1))
+    weight = np.bincount(codes, weights, n_classes)
+    mean = np.zeros((n_classes, n_columns))
+    second = np.zeros((n_columns, n_columns) if tied else (n_classes, n_columns, n_columns))
+    for k in np.flatnonzero(weight > 0):
+        mine = order[edges[k] : edges[k + 1]]
+        deviations = values[rows[mine]] - shift
+        w = weights[mine]
+        mean[k] = w @ deviations / weight[k]
+        deviations -= mean[k]
+        if (w != 1.0).any():
+            deviations *= np.sqrt(w)[:, None]
+        scatter = deviations.T @ deviations
+        if tied:
+            second += scatter
+        else:
+            second[k] = scatter
+    return Moments("tied" if tied else "full", shift, weight, mean, second), kept
+
+
+def _degrees(weight: np.ndarray, settings: Gaussian, used: int = 1) -> np.ndarray:
+    """What second moments are divided by; not positive where there are too few rows."""
+    return weight - used if settings.estimate == "unbiased" else weight
+
+
+def _settle_diagonal(moments: Moments, settings: Gaussian) -> DiagonalGaussian:
+    """Variances per class and column, repaired where a class says nothing of its spread."""
+    weight, second = moments.weight, moments.second
+    if settings.covariance == "spherical":
+        n_columns = weight.shape[1]
+        total = np.broadcast_to(second.sum(axis=1, keepdims=True), second.shape)
+        degrees = _degrees(weight, settings).sum(axis=1, keepdims=True)
+        degrees = np.broadcast_to(np.where(degrees > 0, degrees, 0.0), second.shape)
+        lone = np.broadcast_to((weight.sum(axis=1) <= n_columns)[:, None], second.shape)
+        within, overall = _spread_over_classes(moments)
+        within, overall = np.full_like(within, within.mean()), np.full_like(overall, overall.mean())
+    else:
+        total, degrees = second, _degrees(weight, settings)
+        lone = weight <= 1
+        within, overall = _spread_over_classes(moments)
+    variance = np.divide(total, degrees, out=np.zeros(second.shape), where=degrees > 0)
+    seen = weight.sum(axis=1) > 0
+    if (lone & seen[:, None]).any():
+        _warn_few_rows(np.flatnonzero((lone & seen[:, None]).any(axis=1)))
+        variance = np.where(lone, np.where(within > FLOOR * overall, within, overall), variance)
+    share = settings.shrinkage
+    if share is not None:
+        variance = _shrink_variances(variance, share, weight)
+    floor = np.where(overall > 0, FLOOR * overall, 1.0)
+    flat = variance < floor
+    if (flat & seen[:, None] & (overall > 0)).any():
+        _warn_singular(np.flatnonzero((flat & seen[:, None]).any(axis=1)), "a constant column")
+    variance = np.where(flat, floor, variance)
+    return DiagonalGaussian(moments.mean + moments.shift, variance, seen)
+
+
+def _spread_over_classes(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Variance of each column within classes and over all rows."""
+    weight = np.broadcast_to(
+        moments.weight if moments.weight.ndim == 2 else moments.weight[:, None], moments.mean.shape
+    )
+    total = weight.sum(axis=0)
+    total = np.where(total > 0, total, 1.0)
+    match moments.kind:
+        case "diagonal":
+            second = moments.second.sum(axis=0)
+        case "full":
+            second = np.einsum("kjj->j", moments.second)
+        case "tied":
+            second = np.diag(moments.second)
+    centre = (weight * moments.mean).sum(axis=0) / total
+    between = (weight * (moments.mean - centre) ** 2).sum(axis=0)
+    return second / total, (second + between) / total
+
+
+def _shrink_variances(variance: np.ndarray, share: Any, weight: np.ndarray) -> np.ndarray:
+    """Pull variances towards their mean over columns (float); "auto" has a diagonal target."""
+    if share == "auto":
+        return variance
+    return (1 - share) * variance + share * variance.mean(axis=1, keepdims=True)
+
+
+def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
+    """Covariances and their whitening, repaired where they cannot be inverted."""
+    tied = moments.kind == "tied"
+    seen = moments.weight > 0
+    within, overall = _spread_over_classes(moments)
+    scale = np.sqrt(np.where(overall > 0, overall, 1.0))
+    spread = np.where(within > FLOOR * overall, within, overall)
+    # A column that never varies tells nothing; any variance keeps it harmless.
+    spread = np.where(overall > 0, spread, 1.0)
+    if tied:
+        counts = np.array([moments.weight.sum()])
+        degrees = _degrees(counts, settings, int(seen.sum()))
+        seconds = moments.second[None]
+    else:
+        counts, degrees, seconds = moments.weight, _degrees(moments.weight, settings), moments.second
+    covariances = np.empty(seconds.shape)
+    repaired = []
+    for k, (count, degree, second) in enumerate(zip(counts, degrees, seconds, strict=True)):
+        raw = second / degree if degree > 0 else np.zeros_like(second)
+        flat = np.diag(raw) <= ROUNDING * overall
+        raw[flat] = raw[:, flat] = 0.0
+        covariances[k] = _shrink(raw, settings.shrinkage, count, scale)
+        if count > 0 and not _invertible(covariances[k]):
+            repaired.append(k)
+            share = max(_oracle_share(raw / np.outer(scale, scale), count), 1e-6)
+            covariances[k] = (1 - share) * raw + share * np.diag(spread)
+        elif count == 0:
+            covariances[k] = np.diag(spread)
+    if repaired:
+        _warn_singular(np.array(repaired), "fewer rows than features, or dependent columns", tied)
+    return FullGaussian.from_moments(moments.mean + moments.shift, covariances, seen)
+
+
+def _invertible(covariance: np.ndarray) -> bool:
+    """Whether no column is, up to rounding, a combination of those before it."""
+    variance = np.diag(covariance)
+    if not (variance > 0).all():
+        return False
+    scale = np.sqrt(variance)
+    try:
+        factor = np.linalg.cholesky(covariance / np.outer(scale, scale))
+    except np.linalg.LinAlgError:
+        return False
+    return bool((np.diag(factor) ** 2 > SINGULAR).all())
+
+
+def _shrink(covariance: np.ndarray, share: Any, count: float, scale: np.ndarray) -> np.ndarray:
+    """Shrink towards the mean variance (float) or, in standardised units, the diagonal (auto)."""
+    if share is None:
+        return covariance
+    if share == "auto":
+        share = _oracle_share(covariance / np.outer(scale, scale), count)
+        return (1 - share) * covariance + share * np.diag(np.diag(covariance))
+    identity = np.eye(len(covariance))
+    return (1 - share) * covariance + share * np.trace(covariance) / len(covariance) * identity
+
+
+def _oracle_share(covariance: np.ndarray, count: float) -> float:
+    """Oracle approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010): it needs no rows."""
+    n_columns = len(covariance)
+    if count <= 1:
+        return 1.0
+    squares, square = float(np.sum(covariance**2)), float(np.trace(covariance)) ** 2
+    above = (1 - 2 / n_columns) * squares + square
+    below = (count + 1 - 2 / n_columns) * (squares - square / n_columns)
+    return 1.0 if below <= above else above / below
+
+
+def _warn_few_rows(classes: np.ndarray) -> None:
+    warnings.warn(
+        f"{len(classes)} of the classes (numbers {classes[:5].tolist()} in classes_ order) have "
+        "too few rows to tell their spread; they borrow that of all classes. Give them more rows.",
+        FewRowsWarning,
+        stacklevel=2,
+    )
+
+
+def _warn_singular(classes: np.ndarray, cause: str, tied: bool = False) -> None:
+    which = "the shared scatter" if tied else f"the scatter of classes {classes[:5].tolist()}"
+    warnings.warn(
+        f"Singular: {which} (in classes_ order) has {cause}, and was regularised. "
+        "Drop such columns, add rows, or choose shrinkage='auto' or a simpler covariance.",
+        SingularScatterWarning,
+        stacklevel=2,
+    )
+
+
+@dataclass(frozen=True)
+class DiagonalGaussian(LogDensity):
+    """A settled diagonal Gaussian.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of shape (K, D)
+    seen : ndarray of shape (K,)
+        Classes with rows; the others have no density.
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    seen: np.ndarray
+
+    def __call__(self, table: Table) -> np.ndarray:
+        assert table.numbers is not None
+        out = np.empty((len(table), len(self.mean)))
+        log_norm = -0.5 * (LOG_2PI + np.log(self.variance))
+        if table.missing:
+            loop, norm = loops.log_density_marginal, log_norm
+        else:
+            loop, norm = loops.log_density_complete, log_norm.sum(axis=1)
+        loop(table.numbers, self.mean, 0.5 / self.variance, norm, out)
+        return _unseen_to_minus_infinity(out, self.seen)
+
+
+@dataclass(frozen=True)
+class FullGaussian(LogDensity):
+    """A settled Gaussian with covariances.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (K, D)
+    covariance : ndarray of shape (K or 1, D, D)
+    whitening : ndarray of shape (K or 1, D, D)
+        W with (x - m) @ W of identity covariance.
+    log_constant : ndarray of shape (K or 1,)
+    seen : ndarray of shape (K,)
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    whitening: np.ndarray
+    log_constant: np.ndarray
+    seen: np.ndarray
+
+    @classmethod
+    def from_moments(
+        cls, mean: np.ndarray, covariance: np.ndarray, seen: np.ndarray
+    ) -> FullGaussian:
+        """Factor the covariances once."""
+        whitening, log_constant = _whiten(covariance)
+        return cls(mean, covariance, whitening, log_constant, seen)
+
+    def __call__(self, table: Table) -> np.ndarray:
+        assert table.numbers is not None
+        out = np.empty((len(table), len(self.mean)))
+        if table.missing:
+            for columns, rows in missing_patterns(table.numbers):
+                whitening, constant = _whiten(self.covariance[:, columns[:, None], columns])
+                part = np.empty((len(rows), len(self.mean)))
+                values = table.numbers[rows[:, None], columns]
+                _score(values, self.mean[:, columns], whitening, constant, part)
+                out[rows] = part
+        else:
+            _score(table.numbers, self.mean, self.whitening, self.log_constant, out)
+        return _unseen_to_minus_infinity(out, self.seen)
+
+
+def _whiten(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inverse transposed Cholesky factors, and the constants of the log-densities."""
+    n_columns = covariance.shape[-1]
+    identity = np.eye(n_columns)
+    whitening = np.empty_like(covariance)
+    log_constant = np.empty(len(covariance))
+    for k, matrix in enumerate(covariance):
+        # Factoring the correlations keeps columns of very different units apart.
+        scale = np.sqrt(np.diag(matrix))
+        factor = np.linalg.cholesky(matrix / np.outer(scale, scale))
+        inverse = solve_triangular(factor, identity, lower=True) if n_columns else identity
+        whitening[k] = inverse.T / scale[:, None]
+        log_det = np.sum(np.log(np.diag(factor))) + np.sum(np.log(scale))
+        log_constant[k] = -log_det - 0.5 * n_columns * LOG_2PI
+    return whitening, log_constant
+
+
+def _score(
+    values: np.ndarray,
+    mean: np.ndarray,
+    whitening: np.ndarray,
+    log_constant: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write log-densities of complete rows, one matrix product per class."""
+    last = len(whitening) - 1
+    for k in range(len(mean)):
+        white = (values - mean[k]) @ whitening[min(k, last)]
+        out[:, k] = log_constant[min(k, last)] - 0.5 * np.einsum("ij,ij->i", white, white)
+
+
+def _unseen_to_minus_infinity(out: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """A class without rows has no density."""
+    if not seen.all():
+        out[:, ~seen] = -np.inf
+    return out

@@ -1,0 +1,91 @@
+"""Loops of the diagonal Gaussian: moments and log-densities in one pass over memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesrule.kernels.compiler import compiled
+
+
+@compiled
+def sums_about_first(values, rows, codes, weights, n_classes):
+    """Weight, first row, and sums of (x - first) and (x - first)^2 per class.
+
+    The first row of a class lies within the class, so the squares that are summed are of the
+    size of the variance, whatever the distance from zero.
+    """
+    n_columns = values.shape[1]
+    weight = np.zeros(n_classes)
+    first = np.zeros((n_classes, n_columns))
+    total = np.zeros((n_classes, n_columns))
+    squares = np.zeros((n_classes, n_columns))
+    for e in range(rows.size):
+        i = rows[e]
+        k = codes[e]
+        w = weights[e]
+        if weight[k] == 0.0:
+            for j in range(n_columns):
+                first[k, j] = values[i, j]
+        weight[k] += w
+        for j in range(n_columns):
+            deviation = values[i, j] - first[k, j]
+            total[k, j] += w * deviation
+            squares[k, j] += w * deviation * deviation
+    return weight, first, total, squares
+
+
+@compiled
+def sums_about_first_seen(values, rows, codes, weights, n_classes):
+    """The same with missing values: every column keeps its own weight and first value."""
+    n_columns = values.shape[1]
+    weight = np.zeros((n_classes, n_columns))
+    first = np.zeros((n_classes, n_columns))
+    total = np.zeros((n_classes, n_columns))
+    squares = np.zeros((n_classes, n_columns))
+    for e in range(rows.size):
+        i = rows[e]
+        k = codes[e]
+        w = weights[e]
+        for j in range(n_columns):
+            value = values[i, j]
+            if math.isnan(value):
+                continue
+            if weight[k, j] == 0.0:
+                first[k, j] = value
+            weight[k, j] += w
+            deviation = value - first[k, j]
+            total[k, j] += w * deviation
+            squares[k, j] += w * deviation * deviation
+    return weight, first, total, squares
+
+
+@compiled(reassociate=True)
+def log_density_complete(values, mean, half_precision, log_constant, out):
+    """log N(x | mean, diagonal) for rows without missing values."""
+    n_columns = values.shape[1]
+    for i in range(values.shape[0]):
+        for k in range(mean.shape[0]):
+            distance = 0.0
+            for j in range(n_columns):
+                deviation = values[i, j] - mean[k, j]
+                distance += deviation * deviation * half_precision[k, j]
+            out[i, k] = log_constant[k] - distance
+
+
+@compiled
+def log_density_marginal(values, mean, half_precision, log_norm, out):
+    """The same where a missing value is left out of the product, which marginalises it exactly."""
+    n_columns = values.shape[1]
+    for i in range(values.shape[0]):
+        for k in range(mean.shape[0]):
+            log_density = 0.0
+            for j in range(n_columns):
+                value = values[i, j]
+                if not math.isnan(value):
+                    deviation = value - mean[k, j]
+                    log_density += (
+                        log_norm[k, j] - deviation * deviation * half_precision[k, j]
+                    )
+            out[i, k] = log_density

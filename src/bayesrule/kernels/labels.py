@@ -1,0 +1,40 @@
+"""Integer labels to class codes without sorting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesrule.kernels.compiler import compiled
+
+
+@compiled
+def value_range(values: np.ndarray) -> tuple[int, int]:
+    """Smallest and largest value."""
+    low = values[0]
+    high = values[0]
+    for i in range(values.size):
+        low = min(low, values[i])
+        high = max(high, values[i])
+    return low, high
+
+
+@compiled
+def rank_small_range(values: np.ndarray, low: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values in order, and each value's rank, for values in ``low .. low + width - 1``."""
+    rank = np.zeros(width, np.int32)
+    for i in range(values.size):
+        rank[values[i] - low] = 1
+    n_distinct = 0
+    for v in range(width):
+        n_distinct += rank[v]
+    distinct = np.empty(n_distinct, np.int64)
+    seen = 0
+    for v in range(width):
+        if rank[v]:
+            distinct[seen] = v + low
+            rank[v] = seen
+            seen += 1
+    codes = np.empty(values.size, np.int32)
+    for i in range(values.size):
+        codes[i] = rank[values[i] - low]
+    return distinct, codes

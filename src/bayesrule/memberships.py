@@ -1,0 +1,179 @@
+"""Who belongs to which class, and by how much: labels, soft labels and weights behind one face.
+
+Densities never see labels. They ask for *entries* (row, class, weight): one per row for hard
+labels, one per positive degree for soft labels, fuzzy degrees or the responsibilities of an EM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import type_of_target
+
+from bayesrule.kernels.labels import rank_small_range, value_range
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """Memberships of n rows in K classes.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        The classes' labels, sorted. Only a density around a foreign model needs to know them.
+    codes : ndarray of shape (n,) or None
+        Class of each row; None where ``degrees`` are given.
+    degrees : ndarray of shape (n, K) or None
+        Degree of membership of each row in each class.
+    weights : ndarray of shape (n,) or None
+        Weight of each row; None means one for all.
+    """
+
+    classes: np.ndarray
+    codes: np.ndarray | None
+    degrees: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.codes if self.degrees is None else self.degrees)  # type: ignore[arg-type]
+
+    def entries(self, start: int = 0, stop: int | None = None) -> tuple[np.ndarray, ...]:
+        """Rows (counted from ``start``), classes and weights of all memberships in a block."""
+        stop = len(self) if stop is None else stop
+        weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
+        if self.degrees is None:
+            assert self.codes is not None
+            return np.arange(stop - start), self.codes[start:stop], weights
+        degrees = self.degrees[start:stop]
+        rows, codes = np.nonzero(degrees)
+        return rows, codes.astype(np.int32), degrees[rows, codes] * weights[rows]
+
+    def totals(self) -> np.ndarray:
+        """Total weight of each class."""
+        _, codes, weights = self.entries()
+        return np.bincount(codes, weights, self.n_classes)
+
+    def take(self, rows: np.ndarray) -> Memberships:
+        """The memberships of some rows."""
+        parts = (self.codes, self.degrees, self.weights)
+        return Memberships(self.classes, *(None if p is None else p[rows] for p in parts))
+
+    def among(self, classes: np.ndarray, where: np.ndarray) -> Memberships:
+        """The same memberships with class k called ``where[k]`` in a longer list of classes."""
+        codes = None if self.codes is None else where.astype(np.int32)[self.codes]
+        degrees = self.degrees
+        if degrees is not None:
+            wider = np.zeros((len(degrees), len(classes)))
+            wider[:, where] = degrees
+            degrees = wider
+        return Memberships(classes, codes, degrees, self.weights)
+
+
+def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted distinct labels in their own dtype, and each label's place among them.
+
+    Integers and booleans, by far the most common, take two passes without sorting.
+
+    Examples
+    --------
+    >>> encode_labels([30, 10, 30])
+    (array([10, 30]), array([1, 0, 1], dtype=int32))
+    """
+    labels = np.asarray(labels)
+    if labels.size and labels.dtype.kind in "bi":
+        integers = labels.view(np.int8) if labels.dtype.kind == "b" else labels
+        low, high = (int(v) for v in value_range(integers))
+        if high - low < max(1 << 16, labels.size):
+            distinct, codes = rank_small_range(integers, low, high - low + 1)
+            return distinct.astype(labels.dtype), codes
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(
+            f"Input y contains NaN or infinity in {np.sum(~np.isfinite(labels))} of "
+            f"{labels.size} rows. Every row needs a class: drop those rows or label them."
+        )
+    if labels.dtype.kind == "O":
+        missing = sum(label is None or label != label for label in labels)
+        if missing:
+            raise ValueError(
+                f"Input y contains NaN or None in {missing} of {labels.size} rows. "
+                "Every row needs a class: drop those rows or label them."
+            )
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            f"y mixes labels of types {', '.join(kinds)}, which have no order. "
+            "Give all labels one type, for example y.astype(str)."
+        ) from None
+    return distinct, codes.astype(np.int32)
+
+
+def places(names: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Place of each name in the sorted array ``among``; -1 where it is not there."""
+    if len(among) == 0:
+        return np.full(len(names), -1)
+    try:
+        found = np.minimum(np.searchsorted(among, names), len(among) - 1)
+        same = np.asarray(among[found] == names, dtype=bool)
+    except TypeError:  # labels of another type are simply not there
+        return np.full(len(names), -1)
+    return np.where(same, found, -1)
+
+
+def read_target(y: Any) -> Memberships:
+    """Memberships told by what a user calls y: labels, or an (n, K) table of soft labels."""
+    if y is None:
+        raise ValueError(
+            "This BayesClassifier estimator requires y to be passed, but the target y is None."
+        )
+    if getattr(y, "ndim", None) is None and not hasattr(y, "shape"):
+        y = np.asarray(y)
+    if len(y.shape) == 2 and y.shape[1] > 1:
+        return _read_soft_labels(y)
+    if len(y.shape) == 2 and not hasattr(y, "reshape"):
+        y = np.asarray(y)
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers, not class labels.")
+    finite = labels.dtype.kind == "f" and np.isfinite(labels).all()
+    if finite and type_of_target(labels).startswith("continuous"):
+            raise ValueError(
+                "Unknown label type: continuous. y holds fractions, which name no classes. "
+                "Give class labels, or use a regressor for a continuous target."
+            )
+    classes, codes = encode_labels(labels)
+    return Memberships(classes, codes)
+
+
+def _read_soft_labels(y: Any) -> Memberships:
+    """Soft labels: one column per class, rows that sum to one."""
+    names = getattr(y, "columns", None)
+    names = getattr(y, "column_names", names)  # pyarrow calls them so
+    degrees = np.ascontiguousarray(y, dtype=np.float64)
+    classes = np.arange(degrees.shape[1]) if names is None else np.asarray(list(names))
+    if not np.isfinite(degrees).all() or (degrees < 0).any():
+        raise ValueError(
+            "Soft labels y must be finite and not negative: one column per class, each row a "
+            f"distribution. {int(np.sum(~(degrees >= 0).all(axis=1)))} rows are not."
+        )
+    sums = degrees.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1.0) > 1e-6)
+    if wrong.size:
+        raise ValueError(
+            f"Each row of the soft labels y must sum to 1, but {wrong.size} of {len(sums)} rows do "
+            f"not (row {wrong[0]} sums to {sums[wrong[0]]:.6g}). Divide each row by its sum, and "
+            "give what a row counts as sample_weight. Several labels per row are not supported."
+        )
+    order = np.argsort(classes, kind="stable")
+    if len(np.unique(classes)) < len(classes):
+        raise ValueError("Soft labels y have two columns of the same name; each names one class.")
+    return Memberships(classes[order], None, np.ascontiguousarray(degrees[:, order]))

@@ -1,0 +1,35 @@
+"""Warnings about results that rest on a doubtful step, one class for each kind of doubt."""
+
+from __future__ import annotations
+
+
+class BayesRuleWarning(UserWarning):
+    """Base of every warning of this package."""
+
+
+class NoSupportWarning(BayesRuleWarning):
+    """Some rows have zero density under every class with a prior; they got the priors."""
+
+
+class SingularScatterWarning(BayesRuleWarning):
+    """A scatter could not be inverted and was regularised."""
+
+
+class FewRowsWarning(BayesRuleWarning):
+    """A class has too few rows for what is estimated from it."""
+
+
+class NotConvergedWarning(BayesRuleWarning):
+    """An iteration ended before its tolerance was met."""
+
+
+class PriorsWarning(BayesRuleWarning):
+    """Priors that the data hardly determine, or that do not fit the model they are used with."""
+
+
+class PreparedOnChunkWarning(BayesRuleWarning):
+    """Something was learned from the first chunk of a stream and is kept from then on."""
+
+
+class KeptTuningWarning(BayesRuleWarning):
+    """A density tuned for one decision rule is now used with another."""

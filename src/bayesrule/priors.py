@@ -1,0 +1,371 @@
+"""Priors: counted, uniform, given, defended against (minimax), or found in new data (shifted)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import linprog
+from sklearn.base import BaseEstimator
+
+from bayesrule.gains import regret
+from bayesrule.kernels.minimax import best_response, expected_shares
+from bayesrule.notices import NotConvergedWarning, PriorsWarning
+
+
+def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Priors that need no rows: "empirical", "uniform", an array, or {class: p}; checked."""
+    labels = classes.tolist()
+    if isinstance(priors, str):
+        if priors == "empirical":
+            return counts / counts.sum()
+        if priors == "uniform":
+            return np.full(len(labels), 1.0 / len(labels))
+        raise ValueError(
+            f"priors={priors!r} is not known. Use 'empirical', 'uniform', an array of {len(labels)}"
+            " probabilities, a dict {class: probability}, Minimax(...) or Shifted(X_new)."
+        )
+    if isinstance(priors, Mapping):
+        unknown = [c for c in priors if c not in labels]
+        lacking = [c for c in labels if c not in priors]
+        if unknown or lacking:
+            problem = f"names unknown class {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
+            raise ValueError(f"priors {problem}; it needs one entry for each class of {labels}.")
+        priors = [priors[c] for c in labels]
+    try:
+        values = np.array(priors, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"priors must be numbers, but are {priors!r}.") from None
+    if values.shape != (len(labels),):
+        raise ValueError(
+            f"priors has shape {values.shape}; expected one probability for each of the "
+            f"{len(labels)} classes {labels}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"priors must be finite and not negative, but are {values.tolist()}.")
+    if abs(values.sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"priors must sum to 1, but {values.tolist()} sum to {values.sum():.6g}. "
+            "Divide them by their sum if they are relative frequencies."
+        )
+    return values / values.sum()
+
+
+@dataclass(frozen=True)
+class MinimaxSolution:
+    """Minimax priors and what they guarantee, all under the fitted model.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (K,)
+        The least favourable priors within the box.
+    value : float
+        Expected loss of the best rule under those priors: no prior in the box makes it larger.
+    gap : float
+        How far ``value`` can be from the exact maximum.
+    class_risks : ndarray of shape (K,)
+        Expected loss given each class, of the deterministic rule for ``priors``.
+    randomised_class_risks : ndarray of shape (K,)
+        The same for the randomised rule: equal wherever a prior is inside the simplex and the box.
+    mixture : ndarray of shape (J,)
+        Probabilities of the J rules that the randomised rule draws from.
+    mixture_priors : ndarray of shape (J, K)
+        The priors for which each of those rules is best.
+    n_atoms : int
+        Rows (or cells) that the risks are sums over.
+    n_cuts : int
+        Cutting planes it took.
+    """
+
+    priors: np.ndarray
+    value: float
+    gap: float
+    class_risks: np.ndarray
+    randomised_class_risks: np.ndarray
+    mixture: np.ndarray
+    mixture_priors: np.ndarray
+    n_atoms: int
+    n_cuts: int
+
+
+class Minimax(BaseEstimator):
+    """Priors that make the best rule's expected loss as large as it can be.
+
+    V(prior) = min over rules of the expected loss is concave and piecewise linear; its maximum is
+    found exactly by cutting planes. The rule for these priors is the one to use when the class
+    proportions are unknown or may change.
+
+    Parameters
+    ----------
+    box : None, array of shape (K, 2), or dict {class: (low, high)}
+        Bounds on each class's prior; classes left out of a dict are free.
+    on : {"regret", "gain"}
+        What the loss is. The regret (what a decision gains less than the best one for the class)
+        does not change when a constant is added to the gains of a class; the negative gain does.
+    randomised : bool
+        Whether decisions are drawn from the mixture of rules that equalises the class risks. The
+        draw depends on the row's values and the classifier's ``random_state`` alone. The
+        deterministic rule for the same priors may have unequal class risks.
+    tol : float
+        Largest gap to the exact maximum, relative to the largest loss.
+    max_cuts : int
+        Cutting planes after which the search stops with a warning.
+
+    References
+    ----------
+    Gilet, Barbosa, Fillatre: Discrete box-constrained minimax classifier for uncertain and
+    imbalanced class proportions, IEEE TPAMI 44(6), 2022.
+
+    Examples
+    --------
+    >>> from bayesrule import BayesClassifier, Minimax
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 0, 0, 1, 1]
+    >>> clf = BayesClassifier(priors=Minimax()).fit(X, y)
+    >>> bool(clf.prior_solution_.gap < 1e-8)
+    True
+    """
+
+    def __init__(
+        self,
+        box: Any = None,
+        on: str = "regret",
+        randomised: bool = False,
+        tol: float = 1e-9,
+        max_cuts: int = 2000,
+    ):
+        self.box = box
+        self.on = on
+        self.randomised = randomised
+        self.tol = tol
+        self.max_cuts = max_cuts
+
+    def bounds(self, classes: np.ndarray) -> np.ndarray:
+        """Check the box and return it as (K, 2)."""
+        labels = classes.tolist()
+        bounds = np.tile([0.0, 1.0], (len(labels), 1))
+        if isinstance(self.box, Mapping):
+            for label, pair in self.box.items():
+                if label not in labels:
+                    raise ValueError(f"box names unknown class {label!r}; classes are {labels}.")
+                bounds[labels.index(label)] = pair
+        elif self.box is not None:
+            bounds = np.array(self.box, dtype=float)
+        if bounds.shape != (len(labels), 2):
+            raise ValueError(
+                f"box has shape {bounds.shape}; expected ({len(labels)}, 2): a lowest and a highest"
+                f" prior for each of the classes {labels}."
+            )
+        low, high = np.maximum(bounds[:, 0], 0.0), np.minimum(bounds[:, 1], 1.0)
+        if not (low <= high).all() or low.sum() > 1 + 1e-12 or high.sum() < 1 - 1e-12:
+            raise ValueError(
+                f"No priors fit the box {bounds.tolist()}: each lowest must not exceed its highest,"
+                f" the lowest must sum to at most 1 (they sum to {low.sum():.6g}) and the highest "
+                f"to at least 1 ({high.sum():.6g})."
+            )
+        return np.column_stack([low, high])
+
+    def solve(self, atoms: np.ndarray, gain: np.ndarray, classes: np.ndarray) -> MinimaxSolution:
+        """Maximise V over the box.
+
+        ``atoms[i, k]`` is the probability of atom i under class k; columns sum to one.
+        """
+        if self.on not in ("regret", "gain"):
+            raise ValueError(f"on={self.on!r} is not known; use 'regret' or 'gain'.")
+        losses = regret(gain) if self.on == "regret" else -gain
+        scale = float(np.abs(losses).max()) or 1.0
+        return self._cut(np.ascontiguousarray(atoms), losses / scale, scale, self.bounds(classes))
+
+    def _cut(
+        self, atoms: np.ndarray, losses: np.ndarray, scale: float, bounds: np.ndarray
+    ) -> MinimaxSolution:
+        """Kelley's cutting planes, each also taken half-way to the best point so far.
+
+        Every cut is the risk vector of the rule that is best for some priors; V is below all of
+        them. The multipliers of the master problem mix those rules into the randomised one.
+        """
+        n_classes = len(bounds)
+        slack = 1.0 - bounds[:, 0].sum()
+        width = bounds[:, 1] - bounds[:, 0]
+        best = bounds[:, 0] + (width * (slack / width.sum()) if width.sum() > 0 else 0.0)
+        best_value = -np.inf
+        queries: list[np.ndarray] = []
+        cuts: list[np.ndarray] = []
+        ask, upper, weights = [best], np.inf, np.ones(1)
+        objective = np.append(np.zeros(n_classes), -1.0)
+        simplex = np.append(np.ones(n_classes), 0.0)[None]
+        limits = [*map(tuple, bounds), (None, None)]
+        while True:
+            for priors in ask:
+                risks = best_response(atoms, priors, losses)
+                queries.append(priors)
+                cuts.append(risks)
+                if priors @ risks > best_value:
+                    best, best_value = priors, float(priors @ risks)
+            master = linprog(
+                objective,
+                A_ub=np.column_stack([-np.array(cuts), np.ones(len(cuts))]),
+                b_ub=np.zeros(len(cuts)),
+                A_eq=simplex,
+                b_eq=[1.0],
+                bounds=limits,
+                method="highs",
+            )
+            if master.status != 0:
+                raise RuntimeError(f"The linear programme for minimax priors failed: {master}.")
+            weights = np.maximum(-master.ineqlin.marginals, 0.0)
+            upper = -master.fun
+            if upper - best_value <= self.tol or len(cuts) >= self.max_cuts:
+                break
+            outer = np.clip(master.x[:n_classes], 0.0, 1.0)
+            outer /= outer.sum()
+            ask = [outer, 0.5 * (outer + best)]
+        if upper - best_value > self.tol:
+            warnings.warn(
+                f"Minimax priors stopped after {len(cuts)} cutting planes, "
+                f"{scale * (upper - best_value):.3g} short of certainty; raise max_cuts or tol.",
+                NotConvergedWarning,
+                stacklevel=4,
+            )
+        used = np.flatnonzero(weights > 1e-12)
+        mixture = weights[used] / weights[used].sum()
+        return MinimaxSolution(
+            priors=best,
+            value=scale * best_value,
+            gap=scale * max(upper - best_value, 0.0),
+            class_risks=scale * best_response(atoms, best, losses),
+            randomised_class_risks=scale * (mixture @ np.array(cuts)[used]),
+            mixture=mixture,
+            mixture_priors=np.array(queries)[used],
+            n_atoms=len(atoms),
+            n_cuts=len(cuts),
+        )
+
+
+@dataclass(frozen=True)
+class ShiftedSolution:
+    """Priors found in unlabelled rows.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (K,)
+    standard_error : ndarray of shape (K,)
+        From the observed information, given the densities: it does not know their own errors.
+    separation : float
+        0 where some classes cannot be told apart in the rows, 1 where all are certain.
+    n_rows : int
+    n_iterations : int
+    """
+
+    priors: np.ndarray
+    standard_error: np.ndarray
+    separation: float
+    n_rows: int
+    n_iterations: int
+
+
+class Shifted(BaseEstimator):
+    """Priors of new, unlabelled rows: the mixture of the class densities that fits them best.
+
+    Parameters
+    ----------
+    X_new : array or frame of shape (n, D)
+        Rows from where the rule will be used.
+    tol : float
+        The EM ends when no prior moves by more.
+    max_iter : int
+
+    References
+    ----------
+    Saerens, Latinne, Decaestecker: Adjusting the outputs of a classifier to new a priori
+    probabilities, Neural Computation 14(1), 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesrule import BayesClassifier, Shifted
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = np.r_[rng.normal(0, 1, (500, 1)), rng.normal(4, 1, (500, 1))], np.repeat([0, 1], 500)
+    >>> new = np.r_[rng.normal(0, 1, (900, 1)), rng.normal(4, 1, (100, 1))]
+    >>> clf = BayesClassifier(priors=Shifted(new)).fit(X, y)
+    >>> clf.priors_.round(1)
+    array([0.9, 0.1])
+    """
+
+    def __init__(self, X_new: Any = None, tol: float = 1e-10, max_iter: int = 10_000):
+        self.X_new = X_new
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def solve(
+        self, log_density: np.ndarray, start: np.ndarray, classes: np.ndarray
+    ) -> ShiftedSolution:
+        """Maximise the likelihood of the rows over the priors.
+
+        A class whose starting prior is zero was never seen, has no density, and stays out.
+        """
+        top = log_density.max(axis=1)
+        log_density = log_density[np.isfinite(top)]
+        if len(log_density) == 0:
+            raise ValueError(
+                "No row of X_new has a positive density under any class, so it tells nothing of "
+                "the priors. Check that X_new holds the same features in the same units."
+            )
+        likelihood = np.exp(log_density - top[np.isfinite(top)][:, None])
+        seen = start > 0
+        priors = np.where(seen, 0.5 * start + 0.5 / seen.sum(), 0.0)
+        priors /= priors.sum()
+        # Rows that only an unseen class supports say nothing about the others.
+        likelihood = np.ascontiguousarray(likelihood[likelihood @ priors > 0])
+        for iteration in range(1, self.max_iter + 1):
+            after = expected_shares(likelihood, priors)
+            moved = np.abs(after - priors).max()
+            priors = after / after.sum()
+            if moved <= self.tol:
+                break
+        else:
+            warnings.warn(
+                f"The EM for shifted priors had not converged after {self.max_iter} iterations "
+                f"(last change {moved:.3g}); raise max_iter or tol.",
+                NotConvergedWarning,
+                stacklevel=4,
+            )
+        error, separation = _certainty(likelihood, priors)
+        if separation < 0.05 or error.max() > 0.1:
+            worst = classes[int(np.argmax(error))]
+            warnings.warn(
+                "The new rows hardly tell the classes apart, so their priors are uncertain: "
+                f"standard error {error.max():.2g} for class {worst!r}, separation "
+                f"{separation:.2g} of 1. More rows, better features or stated priors would help.",
+                PriorsWarning,
+                stacklevel=4,
+            )
+        return ShiftedSolution(priors, error, separation, len(likelihood), iteration)
+
+
+def _certainty(likelihood: np.ndarray, priors: np.ndarray) -> tuple[np.ndarray, float]:
+    """Standard errors of mixture proportions and how well the rows separate the classes.
+
+    The information of one row is g g' with g_k = f_k / sum_j prior_j f_j, on the plane where priors
+    sum to one. Scaled by the priors it is the identity where every class is certain, and has a
+    zero eigenvalue where two classes have one density.
+    """
+    n_rows, n_classes = likelihood.shape
+    error = np.zeros(n_classes)
+    inside = np.flatnonzero(priors > 1e-9)
+    if len(inside) < 2:
+        return error, 1.0
+    scores = likelihood[:, inside] / (likelihood @ priors)[:, None]
+    information = scores.T @ scores / n_rows
+    root = np.sqrt(priors[inside])
+    separation = float(np.linalg.eigvalsh(root[:, None] * information * root)[0])
+    plane = null_space(np.ones((1, len(inside))))
+    reduced = plane.T @ information @ plane
+    variance = plane @ np.linalg.pinv(reduced, hermitian=True) @ plane.T / n_rows
+    # A direction without information has no finite error: the prior could be anything.
+    blind = np.linalg.eigvalsh(reduced)[0] < 1e-12
+    error[inside] = 0.5 if blind else np.sqrt(np.maximum(np.diag(variance), 0.0))
+    return error, max(separation, 0.0)
