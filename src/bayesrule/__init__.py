@@ -15,6 +15,7 @@ from typing import Any
 #: Every public name and the module it lives in.
 _HOME = {
     "BayesClassifier": "classifier",
+    "Evaluation": "evaluation",
     "FromClassifier": "foreign",
     "Gaussian": "gaussian",
     "Minimax": "priors",
@@ -22,7 +23,12 @@ _HOME = {
     "loss": "gains",
     "with_action": "gains",
     "datasets": None,
+    "evaluate": "evaluation",
+    "expected_gain_score": "evaluation",
+    "expected_gain_scorer": "evaluation",
+    "load": "store",
     "recipes": None,
+    "save": "store",
 }
 
 __all__ = sorted(_HOME)

@@ -8,11 +8,11 @@
 settles it into a log-density; then the priors are solved and the rule is ready. A chunk, a file,
 a worker or a second model enters at the tally and leaves at a plus sign.
 """
+# Longer than most files here: it is the public face, and more than half of it is documentation.
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,68 +27,18 @@ from sklearn.utils.validation import (
 )
 
 from bayesrule import decide
-from bayesrule.density import Density, LogDensity, Rule, same_state
-from bayesrule.gains import decision_classes, resolve_gain, row_gains
+from bayesrule.density import Density, LogDensity
+from bayesrule.gains import row_gains
 from bayesrule.gaussian import Gaussian
-from bayesrule.kernels.blocks import block_rows, map_blocks
-from bayesrule.memberships import Memberships, encode_labels, places, read_target
+from bayesrule.learned import Learned, classes_with
+from bayesrule.memberships import Memberships, places, read_target
 from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
-from bayesrule.priors import Minimax, Shifted, given_priors
-from bayesrule.stats import spread_rows
+from bayesrule.priors import Minimax
+from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
 from bayesrule.tables import Table
 
 #: "Leave it as it is", where None has a meaning of its own.
 KEEP: Any = type("Keep", (), {"__repr__": lambda self: "KEEP"})()
-
-#: Rows that minimax priors are solved over at most; more change them by less than their error.
-MINIMAX_ROWS = 100_000
-
-NEEDS_ROWS = (
-    "Minimax priors are solved over rows, which neither partial_fit nor merge keeps. Fit with other "
-    "priors, then use with_rule(priors=Minimax(...), X=X)."
-)
-
-#: What fitting adds to the settings.
-FITTED = (
-    "classes_",
-    "class_count_",
-    "density_",
-    "stats_",
-    "n_features_in_",
-    "feature_names_in_",
-    "_fitted_density",
-    "_settled",
-    "_closed_classes",
-)
-
-#: Parts of the out-of-fold log-densities of a density that remembers its rows.
-FOLDS = 5
-
-
-@dataclass(frozen=True)
-class Settled:
-    """All that deciding needs, published in one assignment so that threads can share a model.
-
-    Attributes
-    ----------
-    log_density : LogDensity
-    rule : Rule
-    decisions : ndarray of shape (A,)
-        Names of the decisions, the columns of the gain.
-    decided_class : ndarray of shape (A,)
-        Place of each decision among the classes; -1 where it is no class.
-    solution : MinimaxSolution, ShiftedSolution or None
-        How the priors were found, where they were solved for.
-    randomised : bool
-        Whether decisions are drawn from the mixture of the solution's rules.
-    """
-
-    log_density: LogDensity
-    rule: Rule
-    decisions: np.ndarray
-    decided_class: np.ndarray
-    solution: Any = None
-    randomised: bool = False
 
 
 def _is_normalised(clf: BayesClassifier) -> bool:
@@ -105,6 +55,10 @@ def _keeps_enough(clf: BayesClassifier) -> bool:
     if isinstance(clf.priors, Minimax) and not clf._density().atoms_from_counts:
         raise AttributeError(NEEDS_ROWS)
     return True
+
+
+#: What fitting adds to the settings.
+FITTED = ("_learned", "_settled", "n_features_in_", "feature_names_in_")
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):
@@ -167,6 +121,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         self.gain = gain
         self.random_state = random_state
 
+    _learned: Learned
+    _settled: Settled | None
+    n_features_in_: int
+
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesClassifier:
@@ -179,7 +137,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of n numbers, default=None
             A weight of 3 counts as the row three times, 0 as its absence.
         """
-        fresh = self._forgetful()
+        fresh = self._copy(forget=True)
         rows = fresh._add(X, y, sample_weight)
         fresh._settled = fresh._settle(rows, trained_on_rows=True)
         self.__dict__ = fresh.__dict__
@@ -195,7 +153,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         error. Without it, classes are added as they appear.
         """
         fresh = self._copy()
-        fresh._add(X, y, sample_weight, classes, whole=False)
+        table, _ = fresh._add(X, y, sample_weight, classes)
+        learned = fresh._learned
+        if "_learned" not in self.__dict__ and learned.prepared is not learned.density:
+            warnings.warn(
+                f"{type(learned.density).__name__} learned from the first chunk ({len(table)} "
+                "rows) what it must know before counting, and keeps it. Let the first chunk be a "
+                "fair sample of all rows.",
+                PreparedOnChunkWarning,
+                stacklevel=2,
+            )
         fresh._settled = None
         self.__dict__ = fresh.__dict__
         return self
@@ -206,43 +173,20 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         The parts must have counted the same features in the same way. The settings, priors and
         gain of the result are those of this classifier.
         """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        self._refuse_to_merge(other)
-        merged = self._copy()
-        classes = _union(self.classes_, other.classes_)
-        mine, theirs = places(self.classes_, classes), places(other.classes_, classes)
-        n = len(classes)
-        merged.classes_ = classes
-        merged.class_count_ = spread_rows(self.class_count_, mine, n) + spread_rows(
-            other.class_count_, theirs, n
-        )
-        merged.stats_ = self.stats_.spread(mine, n) + other.stats_.spread(theirs, n)
-        merged._settled = None
-        return merged
-
-    def _refuse_to_merge(self, other: BayesClassifier) -> None:
-        """Say why statistics that were counted differently cannot be added."""
-        names = (getattr(part, "feature_names_in_", None) for part in (self, other))
-        if self.n_features_in_ != other.n_features_in_ or not same_state(*map(_as_list, names)):
+        features = []
+        for part in (self, other):
+            check_is_fitted(part)
+            names = getattr(part, "feature_names_in_", None)
+            features.append((part.n_features_in_, None if names is None else names.tolist()))
+        if features[0] != features[1]:
             raise ValueError(
-                f"Cannot merge: one part has {self.n_features_in_} features "
-                f"{_as_list(getattr(self, 'feature_names_in_', None))}, the other "
-                f"{other.n_features_in_} {_as_list(getattr(other, 'feature_names_in_', None))}. "
+                f"Cannot merge: one part has the features {features[0]}, the other {features[1]}. "
                 "Fit both on the same features in the same order."
             )
-        if not same_state(self.density_, other.density_):
-            raise ValueError(
-                f"Cannot merge: the parts counted differently ({self.density_} and "
-                f"{other.density_}, or what each learned before counting). Give both the same "
-                "settings and let them share one prepared density: fit one part on the first rows, "
-                "copy it, and go on with partial_fit."
-            )
-        if self.classes_.dtype.kind != other.classes_.dtype.kind:
-            raise ValueError(
-                f"Cannot merge: the classes {self.classes_.tolist()} and "
-                f"{other.classes_.tolist()} are labels of different types."
-            )
+        merged = self._copy()
+        merged._learned = self._learned.merge(other._learned)
+        merged._settled = None
+        return merged
 
     def with_rule(
         self, *, priors: Any = KEEP, gain: Any = KEEP, X: Any = None, y: Any = None
@@ -253,10 +197,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         best rows that were not fitted. Only the solved priors are kept.
         """
         settled = self._ready()
-        if self._fitted_density.uses_rule:
+        density = self._learned.density
+        if density.uses_rule:
             warnings.warn(
-                f"{type(self._fitted_density).__name__} was tuned for the rule it was fitted with, "
-                "and keeps that tuning under the new one. Fit again to tune it anew.",
+                f"{type(density).__name__} was tuned for the rule it was fitted with, and keeps "
+                "that tuning under the new one. Fit again to tune it anew.",
                 KeptTuningWarning,
                 stacklevel=2,
             )
@@ -265,7 +210,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             other.gain = gain
         rows = None
         if X is not None:
-            table = other._read(X)
+            table = other._read(X, density)
             rows = table, self._known_memberships(y, len(table))
         if priors is not KEEP:
             other.priors = priors
@@ -283,108 +228,75 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         where = places(found.classes, self.classes_)
         if (where < 0).any():
             raise ValueError(
-                f"y has class {found.classes[where < 0][0]!r}, which was not fitted; the classes "
-                f"are {self.classes_.tolist()}."
+                f"y has class {found.classes[where < 0].tolist()[0]!r}, which was not fitted; the "
+                f"classes are {self.classes_.tolist()}."
             )
-        if len(found) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, but y has {len(found)}.")
+        check_consistent_length(np.empty(n_rows), np.empty(len(found)))
         return found.among(self.classes_, where)
 
     def _density(self) -> Density:
         """The density of the settings."""
         return Gaussian() if self.density is None else self.density
 
-    def _copy(self) -> BayesClassifier:
-        """The same classifier in another object; nothing in it is changed in place."""
+    def _copy(self, *, forget: bool = False) -> BayesClassifier:
+        """The same classifier in another object, with or without what was fitted.
+
+        Methods that learn work on a copy and publish it whole, so that bad input cannot leave a
+        half-fitted object.
+        """
         other: BayesClassifier = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
+        left_out = FITTED if forget else ()
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in left_out})
         return other
 
-    def _forgetful(self) -> BayesClassifier:
-        """The same settings without anything fitted."""
-        other = self._copy()
-        for name in FITTED:
-            other.__dict__.pop(name, None)
-        return other
-
-    def _read(self, X: Any, *, first: bool = False) -> Table:
+    def _read(self, X: Any, density: Density, *, first: bool = False) -> Table:
         """Check X against the density's needs and, after the first time, against its features."""
-        table = self._fitted_density.read(X, self)
+        table = density.read(X, self)
         validate_data(self, X, reset=first, skip_check_array=True)
         return table
 
     def _add(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, whole: bool = True
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> tuple[Table, Memberships]:
         """Read rows once and add their statistic to what is there."""
-        first = "stats_" not in self.__dict__
-        if first:
-            self._fitted_density = clone(self._density())
+        before: Learned | None = self.__dict__.get("_learned")
+        density = clone(self._density()) if before is None else before.density
         found = read_target(y)
-        table = self._read(X, first=first)
+        table = self._read(X, density, first=before is None)
         check_consistent_length(np.empty(len(table)), np.empty(len(found)))
         if sample_weight is not None:
             weights = _check_sample_weight(
                 sample_weight, np.empty(len(table)), dtype=np.float64, ensure_non_negative=True
             )
-            there = weights > 0
-            if not there.any():
-                raise ValueError("sample_weight is zero for every row; some rows must count.")
             found = Memberships(found.classes, found.codes, found.degrees, weights)
-            if not there.all():
-                table, found = table.take(np.flatnonzero(there)), found.take(there)
-        known = self._known_classes(found.classes, classes, first)
+            there = np.flatnonzero(weights)
+            if len(there) < len(table):
+                table, found = table.take(there), found.take(there)
+        known, closed = classes_with(found.classes, classes, before)
         memberships = found.among(known, places(found.classes, known))
-        counts = memberships.totals()
-        if first:
-            rule = self._rule_to_prepare_for(counts, known)
-            self.density_ = self._fitted_density.prepare(table, memberships, rule)
-            if not whole and self.density_ is not self._fitted_density:
-                warnings.warn(
-                    f"{type(self._fitted_density).__name__} learned from the first chunk "
-                    f"({len(table)} rows) what it must know before counting, and keeps it. Let "
-                    "the first chunk be a fair sample of all rows.",
-                    PreparedOnChunkWarning,
-                    stacklevel=3,
-                )
-        stats = self.density_.tally(table, memberships)
-        if not first:
-            where = places(self.classes_, known)
-            counts = spread_rows(self.class_count_, where, len(known)) + counts
-            stats = self.stats_.spread(where, len(known)) + stats
-        self.classes_, self.class_count_, self.stats_ = known, counts, stats
+        if before is None:
+            rule = self._wanted().before_counting(memberships.totals(), known)
+            self._learned = Learned.begin(density, table, memberships, rule, closed)
+        else:
+            self._learned = before.add(table, memberships)
         return table, memberships
 
-    def _known_classes(self, found: np.ndarray, stated: Any, first: bool) -> np.ndarray:
-        """All classes so far; an error for a label outside those that were stated."""
-        if stated is not None:
-            labels, _ = encode_labels(stated)
-            if not first and not np.array_equal(labels, self.classes_):
-                raise ValueError(
-                    f"classes={labels.tolist()} is not the list of the first call, "
-                    f"{self.classes_.tolist()}. Leave it out to add classes as they appear."
-                )
-            self._closed_classes = True
-        else:
-            labels = found if first else self.classes_
-            self._closed_classes = self.__dict__.get("_closed_classes", False) and not first
-        new = found[places(found, labels) < 0]
-        if len(new) and self._closed_classes:
-            raise ValueError(
-                f"y has the label {new[0]!r}, which is not in classes={labels.tolist()}."
-            )
-        return _union(labels, new) if len(new) else labels
+    def _wanted(self) -> Wanted:
+        """The rule of the settings."""
+        return Wanted(self.priors, self.gain, self.random_state)
 
-    def _rule_to_prepare_for(self, counts: np.ndarray, classes: np.ndarray) -> Rule:
-        """The rule as far as it is known before rows were counted; settings are checked here."""
-        priors = self.priors
-        if isinstance(priors, (Minimax, Shifted)):
-            if isinstance(priors, Minimax):
-                priors.bounds(classes)
-            priors = "empirical"
-        return Rule(given_priors(priors, counts, classes), resolve_gain(self.gain, classes)[0])
-
-    # ------------------------------------------------------------------ settling
+    def _settle(
+        self,
+        rows: Rows | None = None,
+        log_density: LogDensity | None = None,
+        trained_on_rows: bool = False,
+    ) -> Settled:
+        """Turn statistics into a log-density, and settings into a rule."""
+        learned = self._learned
+        if log_density is None:
+            log_density = learned.prepared.settle(learned.stats)
+        read = partial(self._read, density=learned.density)
+        return self._wanted().settle(learned, log_density, rows, read, trained_on_rows)
 
     def _ready(self) -> Settled:
         """What was settled, settling it first where statistics were added since."""
@@ -394,90 +306,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             settled = self._settled = self._settle()
         return settled
 
-    def _settle(
-        self,
-        rows: tuple[Table, Memberships | None] | None = None,
-        log_density: LogDensity | None = None,
-        trained_on_rows: bool = False,
-    ) -> Settled:
-        """Turn statistics into a log-density, and settings into a rule."""
-        if log_density is None:
-            log_density = self.density_.settle(self.stats_)
-        gain, decisions = resolve_gain(self.gain, self.classes_)
-        solution = None
-        if isinstance(self.priors, Minimax):
-            solution = self._solve_minimax(log_density, rows, gain, trained_on_rows)
-        elif isinstance(self.priors, Shifted):
-            table = self._read(self.priors.X_new)
-            solution = self.priors.solve(
-                _log_densities(log_density, table), self._shares(), self.classes_
-            )
-        priors = (
-            given_priors(self.priors, self.class_count_, self.classes_)
-            if solution is None
-            else solution.priors
-        )
-        randomised = isinstance(self.priors, Minimax) and self.priors.randomised
-        where = decision_classes(decisions, self.classes_)
-        return Settled(log_density, Rule(priors, gain), decisions, where, solution, randomised)
-
-    def _shares(self) -> np.ndarray:
-        """Class shares of the training weight."""
-        return self.class_count_ / self.class_count_.sum()
-
-    def _solve_minimax(
-        self,
-        log_density: LogDensity,
-        rows: tuple[Table, Memberships | None] | None,
-        gain: np.ndarray,
-        trained_on_rows: bool,
-    ) -> Any:
-        """Minimax priors over the atoms of the density, or over rows as atoms.
-
-        A row's mass under class k is its posterior under the training priors, r_ik / sum_i r_ik:
-        the model's risks. One-hot labels would find the rule that knows every label.
-        """
-        values = log_density.atoms()
-        if values is not None:
-            masses = np.exp(values)
-        elif rows is None:
-            raise ValueError(NEEDS_ROWS)
-        else:
-            table, memberships = rows
-            if len(table) > MINIMAX_ROWS:
-                keys = table.row_keys(self.random_state)
-                chosen = np.sort(np.argpartition(keys, MINIMAX_ROWS)[:MINIMAX_ROWS])
-                table = table.take(chosen)
-                memberships = None if memberships is None else memberships.take(chosen)
-            if memberships is not None and trained_on_rows and self._fitted_density.memorises:
-                values = self._out_of_fold(table, memberships)
-            else:
-                values = _log_densities(log_density, table)
-            masses, _, _ = decide.posterior(values, self._shares())
-            if memberships is not None and memberships.weights is not None:
-                masses = masses * memberships.weights[:, None]
-        totals = masses.sum(axis=0)
-        return self.priors.solve(
-            masses / np.where(totals > 0, totals, 1.0), gain, self.classes_
-        )
-
-    def _out_of_fold(self, table: Table, memberships: Memberships) -> np.ndarray:
-        """Log-densities of each row by a density that did not see it; equal rows stay together."""
-        fold = (table.row_keys(self.random_state) * FOLDS).astype(int)
-        values = np.full((len(table), memberships.n_classes), -np.inf)
-        for f in range(FOLDS):
-            out = np.flatnonzero(fold == f)
-            if len(out) == 0:
-                continue
-            kept = np.flatnonzero(fold != f)
-            if len(kept) == 0:
-                kept = out  # all rows are equal: there is nothing to hold out
-            part, members = table.take(kept), memberships.take(kept)
-            rule = self._rule_to_prepare_for(members.totals(), memberships.classes)
-            prepared = clone(self._fitted_density).prepare(part, members, rule)
-            settled = prepared.settle(prepared.tally(part, members))
-            values[out] = _log_densities(settled, table.take(out))
-        return values
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learned" in self.__dict__
 
     # ------------------------------------------------------------------ deciding
 
@@ -495,38 +325,40 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Labels in their own dtype; of dtype object if some decision is no class.
         """
-        return self._ready().decisions[self._decide(X, gain)]
+        return self._decide(X, self._ready().decisions, gain)
 
-    def _decide(self, X: Any, gain: Any = None) -> np.ndarray:
-        """Place of the best decision of each row, in one pass over blocks of rows."""
+    def _decide(self, X: Any, answers: np.ndarray, gain: Any = None) -> np.ndarray:
+        """The answer to the best decision of each row, in one pass over blocks of rows."""
         settled = self._ready()
-        table = self._read(X)
+        table = self._read(X, self._learned.density)
         priors, gain_matrix = settled.rule.priors, settled.rule.gain
         gains = gain_matrix[None]
         if gain is not None:
             gains = row_gains(gain, len(table), gain_matrix.shape)
         draws = self._draws(table) if settled.randomised else None
-        best = np.empty(len(table), np.intp)
+        answered = np.empty(len(table), answers.dtype)
 
         def work(start: int, stop: int) -> int:
             values = settled.log_density(table.block(start, stop))
             per_row = gains if gain is None else gains[start:stop]
             if draws is None:
-                best[start:stop], lost = decide.best_decisions(values, priors, per_row)
+                best, lost = decide.best_decisions(values, priors, per_row)
+                answered[start:stop] = answers[best]
                 return lost
             lost = 0
             for j in np.unique(draws[start:stop]):
                 mine = np.flatnonzero(draws[start:stop] == j)
-                best[start + mine], n = decide.best_decisions(
+                best, n = decide.best_decisions(
                     values[mine],
                     settled.solution.mixture_priors[j],
                     per_row if gain is None else per_row[mine],
                 )
+                answered[start + mine] = answers[best]
                 lost += n
             return lost
 
-        _warn_no_support(sum(_over_blocks(work, settled.log_density, table)), len(table))
-        return best
+        _warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
+        return answered
 
     def _draws(self, table: Table) -> np.ndarray:
         """Which rule of the randomised minimax rule each row is given, by the row's own values."""
@@ -537,7 +369,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Posteriors and log p(x) of all rows."""
         settled = self._ready()
-        table = self._read(X)
+        table = self._read(X, self._learned.density)
         priors = settled.rule.priors
         posterior = np.empty((len(table), len(priors)))
         log_marginal = np.empty(len(table))
@@ -547,7 +379,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             posterior[start:stop], log_marginal[start:stop], lost = decide.posterior(values, priors)
             return lost
 
-        _warn_no_support(sum(_over_blocks(work, settled.log_density, table)), len(table))
+        _warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
         return posterior, log_marginal
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -587,7 +419,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def log_density(self, X: Any) -> np.ndarray:
         """Log-density of each row under each class, shape (n, K), up to a term common to a row."""
         log_density = self._ready().log_density
-        return _log_densities(log_density, self._read(X))
+        return log_densities(log_density, self._read(X, self._learned.density))
 
     @available_if(_is_normalised)
     def log_marginal(self, X: Any) -> np.ndarray:
@@ -597,9 +429,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose decision is the true class; a decision that is no class is a miss."""
         found = read_target(y)
-        best = self._decide(X)
-        check_consistent_length(best, np.empty(len(found)))
-        decided = self._ready().decided_class[best]
+        decided = self._decide(X, self._ready().decided_class)
+        check_consistent_length(decided, np.empty(len(found)))
         where = places(found.classes, self.classes_)
         if found.degrees is None:
             hits = (where[found.codes] == decided) & (decided >= 0)
@@ -611,6 +442,30 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return float(np.average(hits, weights=sample_weight))
 
     # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Sorted class labels."""
+        check_is_fitted(self)
+        return self._learned.classes
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        """Training weight of each class."""
+        check_is_fitted(self)
+        return self._learned.class_count
+
+    @property
+    def density_(self) -> Any:
+        """The prepared density, carrying what was learned before counting."""
+        check_is_fitted(self)
+        return self._learned.prepared
+
+    @property
+    def stats_(self) -> Any:
+        """All that was kept of the rows."""
+        check_is_fitted(self)
+        return self._learned.stats
 
     @property
     def decisions_(self) -> np.ndarray:
@@ -639,28 +494,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return self._density().describe_input(super().__sklearn_tags__())
-
-
-def _over_blocks(work: Any, log_density: LogDensity, table: Table) -> Any:
-    """Run ``work(start, stop)`` over blocks of the size the log-density likes."""
-    size = log_density.block_rows
-    return map_blocks(work, len(table), block_rows(table.n_columns) if size == 0 else size)
-
-
-def _log_densities(log_density: LogDensity, table: Table) -> np.ndarray:
-    """Log-densities of all rows, block by block."""
-    parts = _over_blocks(lambda a, b: log_density(table.block(a, b)), log_density, table)
-    return np.concatenate(list(parts))
-
-
-def _union(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Sorted labels of both, in a dtype that holds them."""
-    return encode_labels(np.concatenate([one, other]))[0]
-
-
-def _as_list(values: Any) -> Any:
-    """An array or None as something that prints well and compares by value."""
-    return None if values is None else list(values)
 
 
 def _warn_no_support(lost: int, n_rows: int) -> None:

@@ -1,8 +1,8 @@
 """The rule itself, as pure functions of arrays.
 
-    gain of decision d at x   =   sum over classes k of   gain[k, d] * P(k | x)
-    P(k | x)                  ∝   prior[k] * density(x | k)
-    decide(x)                 =   the first d of highest gain
+gain of decision d at x   =   sum over classes k of   gain[k, d] * P(k | x)
+P(k | x)                  ∝   prior[k] * density(x | k)
+decide(x)                 =   the first d of highest gain
 """
 
 from __future__ import annotations
@@ -32,13 +32,22 @@ def posterior(log_density: np.ndarray, priors: np.ndarray) -> tuple[np.ndarray, 
     >>> P.round(3)
     array([[0.5, 0.5]])
     """
+    weights, top, unsupported = _unnormalised(log_density, priors)
+    total = np.empty(len(weights))
+    loops.normalise(weights, total)
+    return weights, top + np.log(total), unsupported
+
+
+def _unnormalised(
+    log_density: np.ndarray, priors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Joint densities relative to the largest of the row, its logarithm, rows without support."""
     log_density = np.ascontiguousarray(log_density, dtype=np.float64)
-    probabilities = np.empty_like(log_density)
-    log_marginal = np.empty(len(log_density))
-    unsupported = loops.posteriors(
-        log_density, priors, log_of(priors), probabilities, log_marginal
-    )
-    return probabilities, log_marginal, unsupported
+    relative = np.empty_like(log_density)
+    top = np.empty(len(log_density))
+    unsupported = loops.relative_to_top(log_density, priors, log_of(priors), relative, top)
+    with np.errstate(under="ignore"):
+        return np.exp(relative, out=relative), top, unsupported
 
 
 def expected_gains(probabilities: np.ndarray, gains: np.ndarray) -> np.ndarray:
@@ -52,14 +61,31 @@ def expected_gains(probabilities: np.ndarray, gains: np.ndarray) -> np.ndarray:
 def best_decisions(
     log_density: np.ndarray, priors: np.ndarray, gains: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Place of the first decision of highest expected gain, and the rows without support.
-
-    One pass from log-density to decision: no posterior is kept.
-    """
+    """Place of the first decision of highest expected gain, and the rows without support."""
     gains = np.ascontiguousarray(gains if gains.ndim == 3 else gains[None])
-    best = np.empty(len(log_density), np.intp)
     log_density = np.ascontiguousarray(log_density, dtype=np.float64)
-    unsupported = loops.best_decisions(log_density, priors, log_of(priors), gains, best)
+    best = np.empty(len(log_density), np.intp)
+    if len(gains) == 1 and _one_if_right(gains[0]):
+        if not loops.top_classes(log_density, priors, log_of(priors), best):
+            return best, 0
+        rest = np.flatnonzero(best < 0)
+        best[rest], unsupported = _by_gains(log_density[rest], priors, gains)
+        return best, unsupported
+    return _by_gains(log_density, priors, gains)
+
+
+def _one_if_right(gain: np.ndarray) -> bool:
+    """Whether the gain is one for the right class and zero otherwise."""
+    return gain.shape[0] == gain.shape[1] and np.array_equal(gain, np.eye(len(gain)))
+
+
+def _by_gains(
+    log_density: np.ndarray, priors: np.ndarray, gains: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """First decision of highest expected gain, from the gains themselves."""
+    weights, _, unsupported = _unnormalised(log_density, priors)
+    best = np.empty(len(weights), np.intp)
+    loops.best_decisions(weights, gains, best)
     return best, unsupported
 
 

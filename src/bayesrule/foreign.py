@@ -156,9 +156,7 @@ def _class_weight(model: Any) -> Any:
     return getattr(model, "class_weight", None)
 
 
-def _counted_priors(
-    model: Any, table: Table, memberships: Memberships
-) -> np.ndarray:
+def _counted_priors(model: Any, table: Table, memberships: Memberships) -> np.ndarray:
     """Class shares that the training weights add up to, in the order of the model's classes.
 
     Estimators differ in whether "balanced" balances rows or weights. The posteriors tell: their

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 
-
 @dataclass(frozen=True)
 class NamedActions:
     """A bare gain (None or an array, one column per class) with further, named decisions."""

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 
 from bayesrule.density import Density, LogDensity, check_memory
 from bayesrule.kernels import gaussian as loops
-from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
 from bayesrule.memberships import Memberships
 from bayesrule.missing import complete_by_em, missing_patterns
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
@@ -115,7 +115,9 @@ class Gaussian(Density):
         shift = _near(table)
         if self.covariance in ("diag", "spherical"):
             work = partial(_diagonal_moments, table, memberships, shift)
-            return reduce(add, map_blocks(work, len(table), block_rows(table.n_columns)))
+            # One pass that keeps nothing of the rows: long blocks save merging.
+            size = block_rows(table.n_columns, bytes_per_block=8 * BLOCK_BYTES)
+            return reduce(add, map_blocks(work, len(table), size))
         tied = self.covariance == "tied"
         work = partial(_full_moments, table, memberships, shift, tied)
         moments, samples = [], []
@@ -123,7 +125,10 @@ class Gaussian(Density):
             moments[:] = [moments[0] + part] if moments else [part]
             samples.append(sample)
         kept = Sample(
-            *(np.concatenate([getattr(s, f) for s in samples]) for f in ("rows", "codes", "weights"))
+            *(
+                np.concatenate([getattr(s, f) for s in samples])
+                for f in ("rows", "codes", "weights")
+            )
         )
         return Several((moments[0], kept))
 
@@ -276,7 +281,11 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
         degrees = _degrees(counts, settings, int(seen.sum()))
         seconds = moments.second[None]
     else:
-        counts, degrees, seconds = moments.weight, _degrees(moments.weight, settings), moments.second
+        counts, degrees, seconds = (
+            moments.weight,
+            _degrees(moments.weight, settings),
+            moments.second,
+        )
     covariances = np.empty(seconds.shape)
     repaired = []
     for k, (count, degree, second) in enumerate(zip(counts, degrees, seconds, strict=True)):
@@ -443,11 +452,18 @@ def _score(
     log_constant: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write log-densities of complete rows, one matrix product per class."""
-    last = len(whitening) - 1
+    """Write log-densities of complete rows: one matrix product per class, or one if shared."""
+    if len(whitening) == 1:
+        # About the mean of the means, the square of the row is small enough to be told apart.
+        centre = mean.mean(axis=0)
+        white, centres = (values - centre) @ whitening[0], (mean - centre) @ whitening[0]
+        np.matmul(white, centres.T, out=out)
+        out += log_constant[0] - 0.5 * np.einsum("ij,ij->i", centres, centres)
+        out -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
+        return
     for k in range(len(mean)):
-        white = (values - mean[k]) @ whitening[min(k, last)]
-        out[:, k] = log_constant[min(k, last)] - 0.5 * np.einsum("ij,ij->i", white, white)
+        white = (values - mean[k]) @ whitening[k]
+        out[:, k] = log_constant[k] - 0.5 * np.einsum("ij,ij->i", white, white)
 
 
 def _unseen_to_minus_infinity(out: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -48,16 +48,19 @@ class Memberships:
     def entries(self, start: int = 0, stop: int | None = None) -> tuple[np.ndarray, ...]:
         """Rows (counted from ``start``), classes and weights of all memberships in a block."""
         stop = len(self) if stop is None else stop
-        weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
+        n_rows = stop - start
+        weights = _ones(n_rows) if self.weights is None else self.weights[start:stop]
         if self.degrees is None:
             assert self.codes is not None
-            return np.arange(stop - start), self.codes[start:stop], weights
+            return _count(n_rows), self.codes[start:stop], weights
         degrees = self.degrees[start:stop]
         rows, codes = np.nonzero(degrees)
         return rows, codes.astype(np.int32), degrees[rows, codes] * weights[rows]
 
     def totals(self) -> np.ndarray:
         """Total weight of each class."""
+        if self.codes is not None and self.weights is None:
+            return np.bincount(self.codes, minlength=self.n_classes).astype(np.float64)
         _, codes, weights = self.entries()
         return np.bincount(codes, weights, self.n_classes)
 
@@ -75,6 +78,20 @@ class Memberships:
             wider[:, where] = degrees
             degrees = wider
         return Memberships(classes, codes, degrees, self.weights)
+
+
+_COUNT = np.arange(1 << 16)
+_ONES = np.ones(1 << 16)
+
+
+def _count(n: int) -> np.ndarray:
+    """0 .. n - 1, made once for blocks: making it anew costs as much as reading the rows."""
+    return _COUNT[:n] if n <= len(_COUNT) else np.arange(n)
+
+
+def _ones(n: int) -> np.ndarray:
+    """n ones, made once for blocks."""
+    return _ONES[:n] if n <= len(_ONES) else np.ones(n)
 
 
 def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -146,10 +163,10 @@ def read_target(y: Any) -> Memberships:
         raise ValueError("Complex data not supported: y holds complex numbers, not class labels.")
     finite = labels.dtype.kind == "f" and np.isfinite(labels).all()
     if finite and type_of_target(labels).startswith("continuous"):
-            raise ValueError(
-                "Unknown label type: continuous. y holds fractions, which name no classes. "
-                "Give class labels, or use a regressor for a continuous target."
-            )
+        raise ValueError(
+            "Unknown label type: continuous. y holds fractions, which name no classes. "
+            "Give class labels, or use a regressor for a continuous target."
+        )
     classes, codes = encode_labels(labels)
     return Memberships(classes, codes)
 

@@ -93,9 +93,7 @@ def _start(
     overall = total.sum(axis=0) / np.where(known.sum(axis=0) > 0, known.sum(axis=0), 1.0)
     mean = np.where(known > 0, total / np.where(known > 0, known, 1.0), overall)
     diagonal = (
-        np.diag(moments.second)
-        if moments.kind == "tied"
-        else np.einsum("kjj->j", moments.second)
+        np.diag(moments.second) if moments.kind == "tied" else np.einsum("kjj->j", moments.second)
     ) + (moments.weight[:, None] * (moments.mean - mean) ** 2).sum(axis=0)
     squares = np.where(there, weights[:, None] * (values - mean[codes]) ** 2, 0.0).sum(axis=0)
     variance = (diagonal + squares) / np.where(known.sum(axis=0) > 0, known.sum(axis=0), 1.0)

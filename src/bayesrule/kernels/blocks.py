@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 #: Bytes of one block of float64 rows: small enough for a core's cache, large enough that the
 #: interpreter's share of the time vanishes.
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 21
 
 
 def block_rows(n_columns: int, *, bytes_per_block: int = BLOCK_BYTES) -> int:

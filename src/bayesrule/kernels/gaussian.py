@@ -85,7 +85,5 @@ def log_density_marginal(values, mean, half_precision, log_norm, out):
                 value = values[i, j]
                 if not math.isnan(value):
                     deviation = value - mean[k, j]
-                    log_density += (
-                        log_norm[k, j] - deviation * deviation * half_precision[k, j]
-                    )
+                    log_density += log_norm[k, j] - deviation * deviation * half_precision[k, j]
             out[i, k] = log_density

@@ -1,0 +1,179 @@
+"""From statistics and settings to all that deciding needs: a log-density and a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from bayesrule import decide
+from bayesrule.density import LogDensity, Rule
+from bayesrule.gains import decision_classes, resolve_gain
+from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.learned import Learned
+from bayesrule.memberships import Memberships
+from bayesrule.priors import Minimax, MinimaxSolution, Shifted, given_priors
+from bayesrule.tables import Table
+
+Result = TypeVar("Result")
+
+#: Rows, and who belongs to which class where that is known.
+Rows = tuple[Table, Memberships | None]
+
+#: Rows that minimax priors are solved over at most; more change them by less than their error.
+MINIMAX_ROWS = 100_000
+
+#: Parts of the out-of-fold log-densities of a density that remembers its rows.
+FOLDS = 5
+
+NEEDS_ROWS = (
+    "Minimax priors are solved over rows, which neither partial_fit nor merge keeps. Fit with "
+    "other priors, then use with_rule(priors=Minimax(...), X=X)."
+)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """All that deciding needs, published in one assignment so that threads can share a model.
+
+    Attributes
+    ----------
+    log_density : LogDensity
+    rule : Rule
+    decisions : ndarray of shape (A,)
+        Names of the decisions, the columns of the gain.
+    decided_class : ndarray of shape (A,)
+        Place of each decision among the classes; -1 where it is no class.
+    solution : MinimaxSolution, ShiftedSolution or None
+        How the priors were found, where they were solved for.
+    randomised : bool
+        Whether decisions are drawn from the mixture of the solution's rules.
+    """
+
+    log_density: LogDensity
+    rule: Rule
+    decisions: np.ndarray
+    decided_class: np.ndarray
+    solution: Any = None
+    randomised: bool = False
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The rule as the user wrote it."""
+
+    priors: Any
+    gain: Any
+    seed: int
+
+    def before_counting(self, counts: np.ndarray, classes: np.ndarray) -> Rule:
+        """The rule as far as it is known before a density is settled; settings are checked here."""
+        priors = self.priors
+        if isinstance(priors, Minimax):
+            priors.bounds(classes)
+        if isinstance(priors, (Minimax, Shifted)):
+            priors = "empirical"
+        return Rule(given_priors(priors, counts, classes), resolve_gain(self.gain, classes)[0])
+
+    def settle(
+        self,
+        learned: Learned,
+        log_density: LogDensity,
+        rows: Rows | None,
+        read: Callable[[Any], Table],
+        trained_on_rows: bool = False,
+    ) -> Settled:
+        """Solve for the priors where that is asked for, and put the rule together."""
+        classes = learned.classes
+        gain, decisions = resolve_gain(self.gain, classes)
+        solution: Any = None
+        if isinstance(self.priors, Minimax):
+            solution = self._minimax(learned, log_density, rows, gain, trained_on_rows)
+        elif isinstance(self.priors, Shifted):
+            values = log_densities(log_density, read(self.priors.X_new))
+            solution = self.priors.solve(values, learned.shares, classes)
+        return Settled(
+            log_density,
+            Rule(
+                given_priors(self.priors, learned.class_count, classes)
+                if solution is None
+                else solution.priors,
+                gain,
+            ),
+            decisions,
+            decision_classes(decisions, classes),
+            solution,
+            isinstance(self.priors, Minimax) and self.priors.randomised,
+        )
+
+    def _minimax(
+        self,
+        learned: Learned,
+        log_density: LogDensity,
+        rows: Rows | None,
+        gain: np.ndarray,
+        trained_on_rows: bool,
+    ) -> MinimaxSolution:
+        """Minimax priors over the atoms of the density, or over rows as atoms.
+
+        A row's mass under class k is its posterior under the training priors, r_ik / sum_i r_ik:
+        the model's risks. One-hot labels would find the rule that knows every label.
+        """
+        values = log_density.atoms()
+        if values is not None:
+            masses = np.exp(values)
+        elif rows is None:
+            raise ValueError(NEEDS_ROWS)
+        else:
+            table, memberships = thinned(*rows, self.seed)
+            if memberships is not None and trained_on_rows and learned.density.memorises:
+                values = self._out_of_fold(learned, table, memberships)
+            else:
+                values = log_densities(log_density, table)
+            masses, _, _ = decide.posterior(values, learned.shares)
+            if memberships is not None and memberships.weights is not None:
+                masses = masses * memberships.weights[:, None]
+        totals = masses.sum(axis=0)
+        atoms = masses / np.where(totals > 0, totals, 1.0)
+        solution: MinimaxSolution = self.priors.solve(atoms, gain, learned.classes)
+        return solution
+
+    def _out_of_fold(self, learned: Learned, table: Table, memberships: Memberships) -> np.ndarray:
+        """Log-densities of each row by a density that did not see it; equal rows stay together."""
+        fold = (table.row_keys(self.seed) * FOLDS).astype(int)
+        values = np.full((len(table), memberships.n_classes), -np.inf)
+        for f in np.unique(fold):
+            out, kept = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+            if len(kept) == 0:
+                kept = out  # all rows are equal: there is nothing to hold out
+            part, members = table.take(kept), memberships.take(kept)
+            rule = self.before_counting(members.totals(), memberships.classes)
+            prepared = clone(learned.density).prepare(part, members, rule)
+            settled = prepared.settle(prepared.tally(part, members))
+            values[out] = log_densities(settled, table.take(out))
+        return values
+
+
+def thinned(table: Table, memberships: Memberships | None, seed: int) -> Rows:
+    """At most ``MINIMAX_ROWS`` rows, chosen by their values and not by their order."""
+    if len(table) <= MINIMAX_ROWS:
+        return table, memberships
+    chosen = np.sort(np.argpartition(table.row_keys(seed), MINIMAX_ROWS)[:MINIMAX_ROWS])
+    return table.take(chosen), None if memberships is None else memberships.take(chosen)
+
+
+def over_blocks(
+    work: Callable[[int, int], Result], log_density: LogDensity, table: Table
+) -> Iterator[Result]:
+    """Run ``work(start, stop)`` over blocks of the size the log-density likes."""
+    size = log_density.block_rows
+    return map_blocks(work, len(table), block_rows(table.n_columns) if size == 0 else size)
+
+
+def log_densities(log_density: LogDensity, table: Table) -> np.ndarray:
+    """Log-densities of all rows, block by block."""
+    parts = over_blocks(lambda a, b: log_density(table.block(a, b)), log_density, table)
+    return np.concatenate(list(parts))
