@@ -16,6 +16,7 @@ on many machines is one code path.
 
 from __future__ import annotations
 
+import numbers
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
@@ -88,7 +89,22 @@ class Density(BaseEstimator, ABC):
 
     def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> Prepared:
         """Learn what must be known before counting; nothing, unless overridden."""
-        return self  # type: ignore[return-value]
+        return self
+
+    def require(self, name: str, *allowed: Any, between: tuple[float, float] | None = None) -> None:
+        """Refuse a setting that is neither one of ``allowed`` nor a number ``between`` two."""
+        value = getattr(self, name)
+        number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+        good = any(type(value) is type(a) and value == a for a in allowed)
+        if number and between is not None:
+            good = good or between[0] <= value <= between[1]
+        if not good:
+            known = [repr(a) for a in allowed]
+            if between is not None:
+                known.append(f"a number from {between[0]:g} to {between[1]:g}")
+            raise ValueError(
+                f"{type(self).__name__}({name}={value!r}) is not known; use {' or '.join(known)}."
+            )
 
     def describe_input(self, tags: Any) -> Any:
         """Tell scikit-learn, through its tags, which X this density takes."""

@@ -16,8 +16,17 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from bayesrule.covariances import (
+    FLOOR,
+    LOG_2PI,
+    ROUNDING,
+    invertible,
+    oracle_share,
+    shrunk,
+    spread_over_classes,
+    whiten,
+)
 from bayesrule.density import Density, LogDensity, check_memory
 from bayesrule.kernels import gaussian as loops
 from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
@@ -26,17 +35,6 @@ from bayesrule.missing import complete_by_em, missing_patterns
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
 from bayesrule.stats import Moments, Sample, Several
 from bayesrule.tables import Table
-
-LOG_2PI = float(np.log(2.0 * np.pi))
-
-#: A conditional variance below this share of the variance counts as zero.
-SINGULAR = 1e-10
-
-#: A class's variance below this share of that over all classes is rounding, and counts as zero.
-ROUNDING = 1e-20
-
-#: Smallest variance of a column within a class, as a share of its variance over all classes.
-FLOOR = 1e-9
 
 
 class Gaussian(Density):
@@ -85,22 +83,10 @@ class Gaussian(Density):
 
     def prepare(self, table: Table, memberships: Memberships, rule: Any) -> Gaussian:
         """Check the settings; there is nothing to learn before counting."""
-        for name, allowed in (
-            ("covariance", ("full", "tied", "diag", "spherical")),
-            ("estimate", ("ml", "unbiased")),
-            ("missing", ("em", "raise")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"Gaussian({name}={getattr(self, name)!r}) is not known; use one of {allowed}."
-                )
-        share = self.shrinkage
-        number = isinstance(share, (int, float)) and not isinstance(share, bool)
-        if not (share is None or share == "auto" or (number and 0 <= float(share) <= 1)):  # type: ignore[arg-type]
-            raise ValueError(
-                f"Gaussian(shrinkage={share!r}) is not known; use None, 'auto' or a number from "
-                "0 to 1."
-            )
+        self.require("covariance", "full", "tied", "diag", "spherical")
+        self.require("estimate", "ml", "unbiased")
+        self.require("missing", "em", "raise")
+        self.require("shrinkage", None, "auto", between=(0.0, 1.0))
         if self.covariance in ("full", "tied"):
             scatters = memberships.n_classes if self.covariance == "full" else 1
             check_memory(
@@ -118,19 +104,7 @@ class Gaussian(Density):
             # One pass that keeps nothing of the rows: long blocks save merging.
             size = block_rows(table.n_columns, bytes_per_block=8 * BLOCK_BYTES)
             return reduce(add, map_blocks(work, len(table), size))
-        tied = self.covariance == "tied"
-        work = partial(_full_moments, table, memberships, shift, tied)
-        moments, samples = [], []
-        for part, sample in map_blocks(work, len(table), block_rows(table.n_columns)):
-            moments[:] = [moments[0] + part] if moments else [part]
-            samples.append(sample)
-        kept = Sample(
-            *(
-                np.concatenate([getattr(s, f) for s in samples])
-                for f in ("rows", "codes", "weights")
-            )
-        )
-        return Several((moments[0], kept))
+        return _scatter(table, memberships, shift, tied=self.covariance == "tied")
 
     def settle(self, stats: Moments | Several) -> LogDensity:
         """Means and covariances, shrunk and repaired where they must be."""
@@ -165,6 +139,17 @@ def _diagonal_moments(
     mean = np.where(weight > 0, first - shift + total / some, 0.0)
     second = np.maximum(squares - total * (total / some), 0.0)
     return Moments("diagonal", shift, weight, mean, second)
+
+
+def _scatter(table: Table, memberships: Memberships, shift: np.ndarray, *, tied: bool) -> Several:
+    """Moments of the complete rows, and the incomplete rows themselves."""
+    work = partial(_full_moments, table, memberships, shift, tied)
+    total: Moments | None = None
+    kept: list[Sample] = []
+    for moments, incomplete in map_blocks(work, len(table), block_rows(table.n_columns)):
+        total = moments if total is None else total + moments
+        kept.append(incomplete)
+    return Several((total, Sample.joined(kept)))
 
 
 def _full_moments(
@@ -219,14 +204,14 @@ def _settle_diagonal(moments: Moments, settings: Gaussian) -> DiagonalGaussian:
         degrees = _degrees(weight, settings).sum(axis=1, keepdims=True)
         degrees = np.broadcast_to(np.where(degrees > 0, degrees, 0.0), second.shape)
         lone = np.broadcast_to((weight.sum(axis=1) <= n_columns)[:, None], second.shape)
-        within, overall = _spread_over_classes(moments)
+        within, overall = spread_over_classes(moments)
         within, overall = np.full_like(within, within.mean()), np.full_like(overall, overall.mean())
     else:
         total, degrees = second, _degrees(weight, settings)
         lone = weight <= 1
-        within, overall = _spread_over_classes(moments)
+        within, overall = spread_over_classes(moments)
     variance = np.divide(total, degrees, out=np.zeros(second.shape), where=degrees > 0)
-    seen = weight.sum(axis=1) > 0
+    seen: np.ndarray = np.sum(weight, axis=1) > 0
     if (lone & seen[:, None]).any():
         _warn_few_rows(np.flatnonzero((lone & seen[:, None]).any(axis=1)))
         variance = np.where(lone, np.where(within > FLOOR * overall, within, overall), variance)
@@ -241,25 +226,6 @@ def _settle_diagonal(moments: Moments, settings: Gaussian) -> DiagonalGaussian:
     return DiagonalGaussian(moments.mean + moments.shift, variance, seen)
 
 
-def _spread_over_classes(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
-    """Variance of each column within classes and over all rows."""
-    weight = np.broadcast_to(
-        moments.weight if moments.weight.ndim == 2 else moments.weight[:, None], moments.mean.shape
-    )
-    total = weight.sum(axis=0)
-    total = np.where(total > 0, total, 1.0)
-    match moments.kind:
-        case "diagonal":
-            second = moments.second.sum(axis=0)
-        case "full":
-            second = np.einsum("kjj->j", moments.second)
-        case "tied":
-            second = np.diag(moments.second)
-    centre = (weight * moments.mean).sum(axis=0) / total
-    between = (weight * (moments.mean - centre) ** 2).sum(axis=0)
-    return second / total, (second + between) / total
-
-
 def _shrink_variances(variance: np.ndarray, share: Any, weight: np.ndarray) -> np.ndarray:
     """Pull variances towards their mean over columns (float); "auto" has a diagonal target."""
     if share == "auto":
@@ -271,7 +237,7 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
     """Covariances and their whitening, repaired where they cannot be inverted."""
     tied = moments.kind == "tied"
     seen = moments.weight > 0
-    within, overall = _spread_over_classes(moments)
+    within, overall = spread_over_classes(moments)
     scale = np.sqrt(np.where(overall > 0, overall, 1.0))
     spread = np.where(within > FLOOR * overall, within, overall)
     # A column that never varies tells nothing; any variance keeps it harmless.
@@ -292,51 +258,16 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
         raw = second / degree if degree > 0 else np.zeros_like(second)
         flat = np.diag(raw) <= ROUNDING * overall
         raw[flat] = raw[:, flat] = 0.0
-        covariances[k] = _shrink(raw, settings.shrinkage, count, scale)
-        if count > 0 and not _invertible(covariances[k]):
+        covariances[k] = shrunk(raw, settings.shrinkage, count, scale)
+        if count > 0 and not invertible(covariances[k]):
             repaired.append(k)
-            share = max(_oracle_share(raw / np.outer(scale, scale), count), 1e-6)
+            share = max(oracle_share(raw / np.outer(scale, scale), count), 1e-6)
             covariances[k] = (1 - share) * raw + share * np.diag(spread)
         elif count == 0:
             covariances[k] = np.diag(spread)
     if repaired:
         _warn_singular(np.array(repaired), "fewer rows than features, or dependent columns", tied)
     return FullGaussian.from_moments(moments.mean + moments.shift, covariances, seen)
-
-
-def _invertible(covariance: np.ndarray) -> bool:
-    """Whether no column is, up to rounding, a combination of those before it."""
-    variance = np.diag(covariance)
-    if not (variance > 0).all():
-        return False
-    scale = np.sqrt(variance)
-    try:
-        factor = np.linalg.cholesky(covariance / np.outer(scale, scale))
-    except np.linalg.LinAlgError:
-        return False
-    return bool((np.diag(factor) ** 2 > SINGULAR).all())
-
-
-def _shrink(covariance: np.ndarray, share: Any, count: float, scale: np.ndarray) -> np.ndarray:
-    """Shrink towards the mean variance (float) or, in standardised units, the diagonal (auto)."""
-    if share is None:
-        return covariance
-    if share == "auto":
-        share = _oracle_share(covariance / np.outer(scale, scale), count)
-        return (1 - share) * covariance + share * np.diag(np.diag(covariance))
-    identity = np.eye(len(covariance))
-    return (1 - share) * covariance + share * np.trace(covariance) / len(covariance) * identity
-
-
-def _oracle_share(covariance: np.ndarray, count: float) -> float:
-    """Oracle approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010): it needs no rows."""
-    n_columns = len(covariance)
-    if count <= 1:
-        return 1.0
-    squares, square = float(np.sum(covariance**2)), float(np.trace(covariance)) ** 2
-    above = (1 - 2 / n_columns) * squares + square
-    below = (count + 1 - 2 / n_columns) * (squares - square / n_columns)
-    return 1.0 if below <= above else above / below
 
 
 def _warn_few_rows(classes: np.ndarray) -> None:
@@ -410,7 +341,7 @@ class FullGaussian(LogDensity):
         cls, mean: np.ndarray, covariance: np.ndarray, seen: np.ndarray
     ) -> FullGaussian:
         """Factor the covariances once."""
-        whitening, log_constant = _whiten(covariance)
+        whitening, log_constant = whiten(covariance)
         return cls(mean, covariance, whitening, log_constant, seen)
 
     def __call__(self, table: Table) -> np.ndarray:
@@ -418,7 +349,7 @@ class FullGaussian(LogDensity):
         out = np.empty((len(table), len(self.mean)))
         if table.missing:
             for columns, rows in missing_patterns(table.numbers):
-                whitening, constant = _whiten(self.covariance[:, columns[:, None], columns])
+                whitening, constant = whiten(self.covariance[:, columns[:, None], columns])
                 part = np.empty((len(rows), len(self.mean)))
                 values = table.numbers[rows[:, None], columns]
                 _score(values, self.mean[:, columns], whitening, constant, part)
@@ -426,23 +357,6 @@ class FullGaussian(LogDensity):
         else:
             _score(table.numbers, self.mean, self.whitening, self.log_constant, out)
         return _unseen_to_minus_infinity(out, self.seen)
-
-
-def _whiten(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inverse transposed Cholesky factors, and the constants of the log-densities."""
-    n_columns = covariance.shape[-1]
-    identity = np.eye(n_columns)
-    whitening = np.empty_like(covariance)
-    log_constant = np.empty(len(covariance))
-    for k, matrix in enumerate(covariance):
-        # Factoring the correlations keeps columns of very different units apart.
-        scale = np.sqrt(np.diag(matrix))
-        factor = np.linalg.cholesky(matrix / np.outer(scale, scale))
-        inverse = solve_triangular(factor, identity, lower=True) if n_columns else identity
-        whitening[k] = inverse.T / scale[:, None]
-        log_det = np.sum(np.log(np.diag(factor))) + np.sum(np.log(scale))
-        log_constant[k] = -log_det - 0.5 * n_columns * LOG_2PI
-    return whitening, log_constant
 
 
 def _score(

@@ -38,7 +38,7 @@ def complete_by_em(moments: Moments, incomplete: Sample) -> Moments:
     values, codes, weights = values[some], incomplete.codes[some], incomplete.weights[some]
     if len(values) == 0:
         return moments
-    n_classes, n_columns = moments.mean.shape
+    n_classes = len(moments.mean)
     weight = moments.weight + np.bincount(codes, weights, n_classes)
     patterns = list(missing_patterns(values))
     mean, covariance = _start(moments, values, codes, weights)

@@ -320,13 +320,13 @@ class Shifted(BaseEstimator):
         priors /= priors.sum()
         # Rows that only an unseen class supports say nothing about the others.
         likelihood = np.ascontiguousarray(likelihood[likelihood @ priors > 0])
-        for iteration in range(1, self.max_iter + 1):
+        iterations, moved = 0, np.inf
+        while moved > self.tol and iterations < self.max_iter:
+            iterations += 1
             after = expected_shares(likelihood, priors)
             moved = np.abs(after - priors).max()
             priors = after / after.sum()
-            if moved <= self.tol:
-                break
-        else:
+        if moved > self.tol:
             warnings.warn(
                 f"The EM for shifted priors had not converged after {self.max_iter} iterations "
                 f"(last change {moved:.3g}); raise max_iter or tol.",
@@ -343,7 +343,7 @@ class Shifted(BaseEstimator):
                 PriorsWarning,
                 stacklevel=4,
             )
-        return ShiftedSolution(priors, error, separation, len(likelihood), iteration)
+        return ShiftedSolution(priors, error, separation, len(likelihood), iterations)
 
 
 def _certainty(likelihood: np.ndarray, priors: np.ndarray) -> tuple[np.ndarray, float]:

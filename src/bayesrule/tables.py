@@ -121,7 +121,7 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
 def _explain_not_finite(
     numbers: np.ndarray, names: tuple[str, ...] | None, accept_missing: bool
 ) -> bool:
-    """Raise for infinities and unwanted NaN, naming the columns; else tell that some are missing."""
+    """Raise for infinities and unwanted NaN, naming the columns; else say there are gaps."""
     infinite = np.isinf(numbers).sum(axis=0)
     if infinite.any():
         raise ValueError(

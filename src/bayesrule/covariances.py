@@ -1,0 +1,92 @@
+"""Covariances: how they are shrunk, when they count as singular, and how they are factored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bayesrule.stats import Moments
+
+LOG_2PI = float(np.log(2.0 * np.pi))
+
+#: A conditional variance below this share of the variance counts as zero.
+SINGULAR = 1e-10
+
+#: A class's variance below this share of that over all classes is rounding, and counts as zero.
+ROUNDING = 1e-20
+
+#: Smallest variance of a column within a class, as a share of its variance over all classes.
+FLOOR = 1e-9
+
+
+def spread_over_classes(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Variance of each column within classes and over all rows."""
+    weight = np.broadcast_to(
+        moments.weight if moments.weight.ndim == 2 else moments.weight[:, None], moments.mean.shape
+    )
+    total = weight.sum(axis=0)
+    total = np.where(total > 0, total, 1.0)
+    match moments.kind:
+        case "diagonal":
+            second = moments.second.sum(axis=0)
+        case "full":
+            second = np.einsum("kjj->j", moments.second)
+        case "tied":
+            second = np.diag(moments.second)
+    centre = (weight * moments.mean).sum(axis=0) / total
+    between = (weight * (moments.mean - centre) ** 2).sum(axis=0)
+    return second / total, (second + between) / total
+
+
+def invertible(covariance: np.ndarray) -> bool:
+    """Whether no column is, up to rounding, a combination of those before it."""
+    variance = np.diag(covariance)
+    if not (variance > 0).all():
+        return False
+    scale = np.sqrt(variance)
+    try:
+        factor = np.linalg.cholesky(covariance / np.outer(scale, scale))
+    except np.linalg.LinAlgError:
+        return False
+    return bool((np.diag(factor) ** 2 > SINGULAR).all())
+
+
+def shrunk(covariance: np.ndarray, share: Any, count: float, scale: np.ndarray) -> np.ndarray:
+    """Shrink towards the mean variance (float) or, in standardised units, the diagonal (auto)."""
+    if share is None:
+        return covariance
+    if share == "auto":
+        share = oracle_share(covariance / np.outer(scale, scale), count)
+        return (1 - share) * covariance + share * np.diag(np.diag(covariance))
+    identity = np.eye(len(covariance))
+    return (1 - share) * covariance + share * np.trace(covariance) / len(covariance) * identity
+
+
+def oracle_share(covariance: np.ndarray, count: float) -> float:
+    """Oracle approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010): it needs no rows."""
+    n_columns = len(covariance)
+    if count <= 1:
+        return 1.0
+    squares, square = float(np.sum(covariance**2)), float(np.trace(covariance)) ** 2
+    above = (1 - 2 / n_columns) * squares + square
+    below = (count + 1 - 2 / n_columns) * (squares - square / n_columns)
+    return 1.0 if below <= above else above / below
+
+
+def whiten(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inverse transposed Cholesky factors, and the constants of the log-densities."""
+    n_columns = covariance.shape[-1]
+    identity = np.eye(n_columns)
+    whitening = np.empty_like(covariance)
+    log_constant = np.empty(len(covariance))
+    for k, matrix in enumerate(covariance):
+        # Factoring the correlations keeps columns of very different units apart.
+        scale = np.sqrt(np.diag(matrix))
+        factor = np.linalg.cholesky(matrix / np.outer(scale, scale))
+        inverse = solve_triangular(factor, identity, lower=True) if n_columns else identity
+        whitening[k] = inverse.T / scale[:, None]
+        log_det = np.sum(np.log(np.diag(factor))) + np.sum(np.log(scale))
+        log_constant[k] = -log_det - 0.5 * n_columns * LOG_2PI
+    return whitening, log_constant
