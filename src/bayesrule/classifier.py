@@ -210,7 +210,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             other.gain = gain
         rows = None
         if X is not None:
-            table = other._read(X, density)
+            table = other._read(X, self._learned.prepared)
             rows = table, self._known_memberships(y, len(table))
         if priors is not KEEP:
             other.priors = priors
@@ -249,9 +249,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in left_out})
         return other
 
-    def _read(self, X: Any, density: Density, *, first: bool = False) -> Table:
+    def _read(self, X: Any, reader: Any, *, first: bool = False) -> Table:
         """Check X against the density's needs and, after the first time, against its features."""
-        table = density.read(X, self)
+        table: Table = reader.read(X, self)
         validate_data(self, X, reset=first, skip_check_array=True)
         return table
 
@@ -262,7 +262,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         before: Learned | None = self.__dict__.get("_learned")
         density = clone(self._density()) if before is None else before.density
         found = read_target(y)
-        table = self._read(X, density, first=before is None)
+        reader = density if before is None else before.prepared
+        table = self._read(X, reader, first=before is None)
         check_consistent_length(np.empty(len(table)), np.empty(len(found)))
         if sample_weight is not None:
             weights = _check_sample_weight(
@@ -295,7 +296,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         learned = self._learned
         if log_density is None:
             log_density = learned.prepared.settle(learned.stats)
-        read = partial(self._read, density=learned.density)
+        read = partial(self._read, reader=learned.prepared)
         return self._wanted().settle(learned, log_density, rows, read, trained_on_rows)
 
     def _ready(self) -> Settled:
@@ -330,7 +331,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _decide(self, X: Any, answers: np.ndarray, gain: Any = None) -> np.ndarray:
         """The answer to the best decision of each row, in one pass over blocks of rows."""
         settled = self._ready()
-        table = self._read(X, self._learned.density)
+        table = self._read(X, self._learned.prepared)
         priors, gain_matrix = settled.rule.priors, settled.rule.gain
         gains = gain_matrix[None]
         if gain is not None:
@@ -369,7 +370,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Posteriors and log p(x) of all rows."""
         settled = self._ready()
-        table = self._read(X, self._learned.density)
+        table = self._read(X, self._learned.prepared)
         priors = settled.rule.priors
         posterior = np.empty((len(table), len(priors)))
         log_marginal = np.empty(len(table))
@@ -419,7 +420,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def log_density(self, X: Any) -> np.ndarray:
         """Log-density of each row under each class, shape (n, K), up to a term common to a row."""
         log_density = self._ready().log_density
-        return log_densities(log_density, self._read(X, self._learned.density))
+        return log_densities(log_density, self._read(X, self._learned.prepared))
 
     @available_if(_is_normalised)
     def log_marginal(self, X: Any) -> np.ndarray:

@@ -59,6 +59,10 @@ class LogDensity(ABC):
 class Prepared(Protocol):
     """A density that has learned what it needs before counting. Frozen; never cloned."""
 
+    def read(self, X: Any, estimator: Any) -> Table:
+        """Check X and read it as it was read when this was prepared."""
+        ...
+
     def tally(self, table: Table, memberships: Memberships) -> Any:
         """Statistic of some rows, weights folded in."""
         ...

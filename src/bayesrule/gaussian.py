@@ -165,7 +165,8 @@ def _full_moments(
     rows, codes, weights = memberships.entries(start, stop)
     kept = Sample(values[:0], codes[:0], weights[:0])
     if table.missing:
-        gaps = np.isnan(values).any(axis=1)[rows]
+        gaps: np.ndarray = np.any(np.isnan(values), axis=1)
+        gaps = gaps[rows]
         kept = Sample(values[rows[gaps]], codes[gaps], weights[gaps])
         rows, codes, weights = rows[~gaps], codes[~gaps], weights[~gaps]
     n_columns, n_classes = values.shape[1], memberships.n_classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,24 @@ from bayesrule.kernels.checks import zero_if_finite
 
 
 @dataclass(frozen=True)
+class Coded:
+    """Columns of categories, told by small integers.
+
+    Parameters
+    ----------
+    codes : integer ndarray of shape (n, C)
+    categories : tuple of C ndarrays, or None
+        The labels that the codes of each column stand for; a code of -1 is a missing value. None
+        says that the codes are the categories themselves, as the user wrote them.
+    """
+
+    codes: np.ndarray
+    categories: tuple[np.ndarray, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Table:
-    """Rows that were checked.
+    """Rows that were checked; the one field that a density reads is filled.
 
     Parameters
     ----------
@@ -25,37 +41,73 @@ class Table:
     raw : object or None
         The user's own X, for densities that read it themselves.
     missing : bool
-        Whether any number is NaN.
+        Whether any value is missing.
     names : tuple of str or None
         The frame's column names, for messages.
+    coded : Coded or None
+        Columns of categories.
+    counts : sparse array of shape (n, D) or None
+        Counts in compressed rows.
+    parts : tuple of Table
+        Blocks of columns of the same rows, each for a density of its own.
     """
 
     numbers: np.ndarray | None = None
     raw: Any = field(default=None, repr=False)
     missing: bool = False
     names: tuple[str, ...] | None = None
+    coded: Coded | None = None
+    counts: Any = None
+    parts: tuple[Table, ...] = ()
 
     def __len__(self) -> int:
-        return _num_samples(self.raw) if self.numbers is None else len(self.numbers)
+        if self.parts:
+            return len(self.parts[0])
+        rows = self._array()
+        return _num_samples(self.raw) if rows is None else int(rows.shape[0])
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of the block of numbers."""
-        return 1 if self.numbers is None else self.numbers.shape[1]
+        """Number of columns, as far as they are known."""
+        if self.parts:
+            return sum(part.n_columns for part in self.parts)
+        rows = self._array()
+        return 1 if rows is None else int(rows.shape[1])
+
+    def _array(self) -> Any:
+        """The field that holds the rows, where it is an array."""
+        if self.coded is not None:
+            return self.coded.codes
+        return self.counts if self.numbers is None else self.numbers
 
     def block(self, start: int, stop: int) -> Table:
         """Rows ``start`` to ``stop``, contiguous; the table itself where that is all of it."""
-        if self.numbers is None:
-            whole = start == 0 and stop >= len(self)
-            return self if whole else self.take(np.arange(start, stop))
-        numbers = np.ascontiguousarray(self.numbers[start:stop])
-        return Table(numbers, None, self.missing, self.names)
+        if self.raw is not None and start == 0 and stop >= len(self):
+            return self
+        return self._pick(slice(start, stop))
 
     def take(self, rows: np.ndarray) -> Table:
         """Some rows, in the given order."""
-        if self.numbers is None:
-            return Table(raw=_safe_indexing(_indexable(self.raw), rows), names=self.names)
-        return Table(self.numbers[rows], None, self.missing, self.names)
+        return self._pick(rows)
+
+    def _pick(self, rows: Any) -> Table:
+        """Rows by a slice or an array of places, in every field."""
+
+        def of(values: Any) -> Any:
+            return None if values is None else np.ascontiguousarray(values[rows])
+
+        raw = self.raw
+        if raw is not None:
+            places = np.arange(len(self))[rows]
+            raw = _safe_indexing(_indexable(raw), places)
+        return replace(
+            self,
+            numbers=of(self.numbers),
+            raw=raw,
+            coded=None if self.coded is None else replace(self.coded, codes=of(self.coded.codes)),
+            counts=None if self.counts is None else self.counts[rows],
+            parts=tuple(part._pick(rows) for part in self.parts),
+        )
 
     def row_keys(self, seed: int) -> np.ndarray:
         """A number in [0, 1) per row that depends on the row's values and the seed only.
@@ -63,14 +115,23 @@ class Table:
         Equal rows get equal keys, so splits keep them together and random choices do not depend on
         the order or the chunking of the rows. Rows that are no numbers are keyed by their place.
         """
-        if self.numbers is None:
+        if self.raw is not None or self.counts is not None:
             return np.random.default_rng(seed).random(len(self))
-        keys = np.full(len(self), seed, np.uint64)
-        for j in range(self.n_columns):
-            # Adding zero makes -0.0 and 0.0, which are equal, one.
-            column = np.asarray(self.numbers[:, j], np.float64) + 0.0
-            keys = _mix(keys ^ column.view(np.uint64))
-        return (keys >> np.uint64(11)) * 2.0**-53
+        return (self._mixed(np.full(len(self), seed, np.uint64)) >> np.uint64(11)) * 2.0**-53
+
+    def _mixed(self, keys: np.ndarray) -> np.ndarray:
+        """Keys with all values of the row stirred in."""
+        for part in self.parts:
+            keys = part._mixed(keys)
+        if self.numbers is not None:
+            for j in range(self.n_columns):
+                # Adding zero makes -0.0 and 0.0, which are equal, one.
+                column = np.asarray(self.numbers[:, j], np.float64) + 0.0
+                keys = _mix(keys ^ column.view(np.uint64))
+        if self.coded is not None:
+            for column in self.coded.codes.T:
+                keys = _mix(keys ^ column.astype(np.int64).view(np.uint64))
+        return keys
 
 
 def _mix(keys: np.ndarray) -> np.ndarray:
@@ -115,7 +176,7 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
     flat = numbers.ravel(order="K") if numbers.flags.forc else np.ascontiguousarray(numbers).ravel()
     if zero_if_finite(flat) != 0.0:
         missing = _explain_not_finite(numbers, names, accept_missing)
-    return Table(numbers, None, missing, names)
+    return Table(numbers, missing=missing, names=names)
 
 
 def _explain_not_finite(

@@ -1,0 +1,20 @@
+"""Pictures of a decision rule, in scikit-learn's style.
+
+Each display holds the arrays it shows. ``from_estimator`` and ``from_predictions`` compute and
+draw them; ``plot(ax=...)`` draws them again, elsewhere or otherwise. A decision has one colour and
+a class one marker in all of them. Drawing needs matplotlib: ``pip install "bayesrule[plots]"``.
+"""
+
+from __future__ import annotations
+
+from bayesrule.displays.confusion import ConfusionDisplay
+from bayesrule.displays.curves import GainCurveDisplay
+from bayesrule.displays.densities import ClassDensityDisplay
+from bayesrule.displays.regions import DecisionRegionDisplay
+
+__all__ = [
+    "ClassDensityDisplay",
+    "ConfusionDisplay",
+    "DecisionRegionDisplay",
+    "GainCurveDisplay",
+]
