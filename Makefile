@@ -37,8 +37,8 @@ format: $(VENV)/.has-dev ## Mend what lint can mend by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.has-test ## Compare speed with scikit-learn
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.has-test ## Compare speed with scikit-learn; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks --markdown benchmarks/RESULTS.md
 
 changelog: $(VENV)/.has-dev ## Gather changelog.d/ into CHANGELOG.md for a release
 	$(BIN)/towncrier build --yes

@@ -15,6 +15,8 @@ from typing import Any
 #: Every public name and the module it lives in.
 _HOME = {
     "BayesClassifier": "classifier",
+    "Bernoulli": "discrete",
+    "Categorical": "discrete",
     "Evaluation": "evaluation",
     "FromClassifier": "foreign",
     "Gaussian": "gaussian",

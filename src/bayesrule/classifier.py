@@ -30,12 +30,13 @@ from bayesrule import decide
 from bayesrule.density import Density, LogDensity
 from bayesrule.gains import row_gains
 from bayesrule.gaussian import Gaussian
+from bayesrule.keys import row_keys
 from bayesrule.learned import Learned, classes_with
 from bayesrule.memberships import Memberships, places, read_target
 from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
 from bayesrule.priors import Minimax
 from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
-from bayesrule.tables import Table
+from bayesrule.tables import Table, unnamed_columns
 
 #: "Leave it as it is", where None has a meaning of its own.
 KEEP: Any = type("Keep", (), {"__repr__": lambda self: "KEEP"})()
@@ -58,7 +59,7 @@ def _keeps_enough(clf: BayesClassifier) -> bool:
 
 
 #: What fitting adds to the settings.
-FITTED = ("_learned", "_settled", "n_features_in_", "feature_names_in_")
+FITTED = ("_learned", "_settled", "_columns_in", "n_features_in_", "feature_names_in_")
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):
@@ -123,6 +124,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     _learned: Learned
     _settled: Settled | None
+    _columns_in: list[Any] | None
     n_features_in_: int
 
     # ------------------------------------------------------------------ fitting
@@ -173,11 +175,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         The parts must have counted the same features in the same way. The settings, priors and
         gain of the result are those of this classifier.
         """
+        if not isinstance(other, BayesClassifier):
+            raise TypeError(f"Only a BayesClassifier can be merged in, not {other!r}.")
         features = []
         for part in (self, other):
             check_is_fitted(part)
             names = getattr(part, "feature_names_in_", None)
-            features.append((part.n_features_in_, None if names is None else names.tolist()))
+            features.append(
+                (getattr(part, "n_features_in_", None), None if names is None else names.tolist())
+            )
         if features[0] != features[1]:
             raise ValueError(
                 f"Cannot merge: one part has the features {features[0]}, the other {features[1]}. "
@@ -236,7 +242,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _density(self) -> Density:
         """The density of the settings."""
-        return Gaussian() if self.density is None else self.density
+        if self.density is None:
+            return Gaussian()
+        if not isinstance(self.density, Density):
+            raise TypeError(
+                f"density must be a density such as Gaussian(), but is {self.density!r}. Wrap a "
+                "scikit-learn classifier: FromClassifier(...)."
+            )
+        return self.density
 
     def _copy(self, *, forget: bool = False) -> BayesClassifier:
         """The same classifier in another object, with or without what was fitted.
@@ -253,6 +266,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Check X against the density's needs and, after the first time, against its features."""
         table: Table = reader.read(X, self)
         validate_data(self, X, reset=first, skip_check_array=True)
+        names = unnamed_columns(X)
+        if first:
+            self._columns_in = names
+        elif names is not None and self._columns_in is not None and names != self._columns_in:
+            raise ValueError(
+                f"The columns of X are {names[:10]}, but were {self._columns_in[:10]} when it was "
+                "fitted. Put them in the same order."
+            )
         return table
 
     def _add(
@@ -364,7 +385,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _draws(self, table: Table) -> np.ndarray:
         """Which rule of the randomised minimax rule each row is given, by the row's own values."""
         edges = np.cumsum(self._ready().solution.mixture)
-        keys = table.row_keys(self.random_state)
+        keys = row_keys(table, self.random_state)
         return np.minimum(np.searchsorted(edges, keys, side="right"), len(edges) - 1)
 
     def _posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

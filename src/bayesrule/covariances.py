@@ -23,21 +23,50 @@ FLOOR = 1e-9
 
 def spread_over_classes(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Variance of each column within classes and over all rows."""
-    weight = np.broadcast_to(
-        moments.weight if moments.weight.ndim == 2 else moments.weight[:, None], moments.mean.shape
-    )
+    weight = weight_of_columns(moments)
     total = weight.sum(axis=0)
     total = np.where(total > 0, total, 1.0)
+    second = second_of_columns(moments)
+    between = (weight * (moments.mean - centre_of_columns(moments)) ** 2).sum(axis=0)
+    return second / total, (second + between) / total
+
+
+def weight_of_columns(moments: Moments) -> np.ndarray:
+    """Weight of each class and column, shape (K, D)."""
+    weight = moments.weight
+    return np.broadcast_to(weight if weight.ndim == 2 else weight[:, None], moments.mean.shape)
+
+
+def second_of_columns(moments: Moments) -> np.ndarray:
+    """Second moment of each column about the class means, summed over classes."""
     match moments.kind:
         case "diagonal":
-            second = moments.second.sum(axis=0)
+            return moments.second.sum(axis=0)
         case "full":
-            second = np.einsum("kjj->j", moments.second)
+            return np.einsum("kjj->j", moments.second)
         case "tied":
-            second = np.diag(moments.second)
-    centre = (weight * moments.mean).sum(axis=0) / total
-    between = (weight * (moments.mean - centre) ** 2).sum(axis=0)
-    return second / total, (second + between) / total
+            return np.diag(moments.second)
+
+
+def centre_of_columns(moments: Moments) -> np.ndarray:
+    """Mean of each column over all rows, relative to the shift."""
+    weight = weight_of_columns(moments)
+    total = weight.sum(axis=0)
+    centre: np.ndarray = (weight * moments.mean).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return centre
+
+
+def typical_variances(moments: Moments) -> np.ndarray:
+    """Variance that a class may be expected to have in each column: unbiased, within classes.
+
+    At most that over all rows, which stands in where no class has two rows; zero for columns that
+    never vary.
+    """
+    within, overall = spread_over_classes(moments)
+    freedom = np.maximum(weight_of_columns(moments) - 1.0, 0.0).sum(axis=0)
+    second = second_of_columns(moments)
+    unbiased = np.divide(second, freedom, out=overall.copy(), where=freedom > 0)
+    return np.where(within > FLOOR * overall, np.minimum(unbiased, overall), overall)
 
 
 def invertible(covariance: np.ndarray) -> bool:

@@ -48,6 +48,15 @@ class LogDensity(ABC):
     def __call__(self, table: Table) -> np.ndarray:
         """Log-density of each row under each class, up to a term common to the row."""
 
+    @property
+    def factors(self) -> bool:
+        """Whether the log-density is a sum over columns, which :meth:`terms` gives one by one."""
+        return False
+
+    def terms(self, table: Table) -> np.ndarray:
+        """Log-density of each column alone, shape (n, K, D); they sum to the log-density."""
+        raise TypeError(f"{type(self).__name__} does not factor over the columns.")
+
     def atoms(self) -> np.ndarray | None:
         """Log-densities of the finitely many values a row can take, where counts alone tell them.
 

@@ -116,6 +116,14 @@ class FromClassifier(Density):
             trained = given_priors(self.trained_priors, np.ones(len(known)), known)
         else:
             trained = _counted_priors(model, table, memberships)
+        unknown = memberships.classes[places(memberships.classes, known[trained > 0]) < 0]
+        unknown = unknown[places(unknown, known) >= 0]
+        if len(unknown):
+            raise ValueError(
+                f"The prior that the estimator was trained with is not known for class "
+                f"{unknown.tolist()[0]!r}: it has no rows here, or trained_priors gives it none. "
+                "State a positive one in trained_priors=."
+            )
         return FittedClassifier(model, trained)
 
 
@@ -140,20 +148,51 @@ def _fit(model: Any, table: Table, memberships: Memberships) -> Any:
     return model.fit(X, labels, **{name: weights})
 
 
-def _class_weight(model: Any) -> Any:
-    """The class_weight that the posteriors of a fitted model contain; None if there is none.
+def _innermost(model: Any) -> Any:
+    """The fitted estimator whose posteriors these are: pipelines and searches only pass them on."""
+    while True:
+        if isinstance(model, Pipeline):
+            model = model.steps[-1][1]
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        else:
+            return model
+
+
+def _stated_priors(model: Any) -> np.ndarray | None:
+    """Priors that a generative model says it uses, which need not be those of its rows."""
+    if hasattr(model, "class_log_prior_"):
+        return np.exp(model.class_log_prior_)
+    for name in ("priors_", "class_prior_"):
+        if getattr(model, name, None) is not None:
+            return np.asarray(getattr(model, name), dtype=np.float64)
+    return None
+
+
+def _warn_of_inner_weights(model: Any) -> None:
+    """An ensemble may pass class weights on in ways that cannot be told from outside.
 
     A calibrator is fitted without class weights, so what it wraps no longer counts.
     """
-    if isinstance(model, CalibratedClassifierCV):
-        return None
-    if isinstance(model, Pipeline):
-        return _class_weight(model.steps[-1][1])
-    if isinstance(model, FrozenEstimator):
-        return _class_weight(model.estimator)
-    if hasattr(model, "best_estimator_"):
-        return _class_weight(model.best_estimator_)
-    return getattr(model, "class_weight", None)
+    if isinstance(model, CalibratedClassifierCV) or not hasattr(model, "get_params"):
+        return
+    endings = ("__class_weight", "__priors", "__class_prior")
+    inner = [
+        name
+        for name, value in model.get_params(deep=True).items()
+        if name.endswith(endings)
+        and isinstance(value, (str, dict, list, tuple, np.ndarray))
+        and not (isinstance(value, str) and value == "empirical")
+    ]
+    if inner:
+        warnings.warn(
+            f"{type(model).__name__} holds {inner[0]}, so its posteriors may contain other priors "
+            "than the class shares that are divided out. State trained_priors=.",
+            PriorsWarning,
+            stacklevel=2,
+        )
 
 
 def _counted_priors(model: Any, table: Table, memberships: Memberships) -> np.ndarray:
@@ -163,10 +202,15 @@ def _counted_priors(model: Any, table: Table, memberships: Memberships) -> np.nd
     mean over rows with the training shares is near those shares.
     """
     known = model.classes_
+    inner = _innermost(model)
+    stated = _stated_priors(inner)
+    if stated is not None:
+        return stated / stated.sum()
+    _warn_of_inner_weights(inner)
     rows, codes, weights = memberships.entries()
     column = places(memberships.classes, known)[codes]
     total = np.bincount(column, weights, len(known))
-    setting = _class_weight(model)
+    setting = getattr(inner, "class_weight", None)
     if setting is None:
         candidates = [total]
     elif isinstance(setting, str):
@@ -196,12 +240,26 @@ def _mean_posteriors(
     """Mean posterior given each class, a row per class, over a sample of the training rows."""
     step = -(-len(rows) // CHECKED_ROWS)
     rows, column, weights = rows[::step], column[::step], weights[::step]
-    posterior = model.predict_proba(table.take(rows).raw)
+    posterior = _posterior(model, table.take(rows).raw)
     sums = np.zeros((posterior.shape[1], posterior.shape[1]))
     np.add.at(sums, column, weights[:, None] * posterior)
     shares = sums.sum(axis=1, keepdims=True)
     # A class that the sample missed is taken to be found, so that it does not move the mean.
     return np.where(shares > 0, sums / np.where(shares > 0, shares, 1.0), np.eye(len(sums)))
+
+
+def _posterior(model: Any, X: Any) -> np.ndarray:
+    """Posteriors, one column per class of the model."""
+    posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
+    n_classes = len(model.classes_)
+    if posterior.shape[1] == n_classes:
+        return posterior
+    if n_classes == 1:  # some estimators still give two columns
+        return np.ones((len(posterior), 1))
+    raise ValueError(
+        f"{type(model).__name__}.predict_proba gave {posterior.shape[1]} columns for {n_classes} "
+        "classes; FromClassifier needs one column per class."
+    )
 
 
 @dataclass(frozen=True)
@@ -243,7 +301,7 @@ class PosteriorOverPriors(LogDensity):
     column: np.ndarray
 
     def __call__(self, table: Table) -> np.ndarray:
-        posterior = np.asarray(self.model.predict_proba(table.raw), dtype=np.float64)
+        posterior = _posterior(self.model, table.raw)
         # A class without training rows has posterior and prior zero, and no density.
         ratio = log_of(posterior) - np.where(np.isfinite(self.log_trained), self.log_trained, 0.0)
         out = np.full((len(ratio), len(self.column)), -np.inf)

@@ -32,11 +32,38 @@ def loss(matrix: Any) -> Any:
     >>> loss({"ill": {"treat": 0, "wait": 9}})
     {'ill': {'treat': 0, 'wait': -9}}
     """
+    if matrix is None:
+        raise ValueError("loss(None) has no meaning: give the losses, or gain=None for 1 if right.")
+    if isinstance(matrix, NamedActions):
+        actions = ((name, _negative(value)) for name, value in matrix.actions)
+        return NamedActions(loss(matrix.base), tuple(actions))
+    if _is_frame(matrix) and not hasattr(matrix, "iloc"):
+        matrix = _frame_rows(matrix)
     if isinstance(matrix, Mapping):
-        return {true: {d: -value for d, value in row.items()} for true, row in matrix.items()}
-    if hasattr(matrix, "columns"):
-        return -matrix
-    return -np.asarray(matrix, dtype=float)
+        return {true: _negative(_row(true, row)) for true, row in matrix.items()}
+    return -matrix if _is_frame(matrix) else -np.asarray(matrix, dtype=float)
+
+
+def _negative(value: Any) -> Any:
+    """The negative of a number, a list of them, or a dict of them."""
+    if isinstance(value, Mapping):
+        return {key: -number for key, number in value.items()}
+    return -value if np.ndim(value) == 0 else [-number for number in value]
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether a value has named columns."""
+    return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def _row(true: Any, row: Any) -> Mapping[Any, Any]:
+    """One class's gains, which must be named by decision."""
+    if not isinstance(row, Mapping):
+        raise ValueError(
+            f"gain[{true!r}] is {row!r}; expected a dict {{decision: gain}}. "
+            "Gains without names go in an array, one row per class."
+        )
+    return row
 
 
 def with_action(gain: Any, name: Any, value: Any) -> Any:
@@ -104,7 +131,7 @@ def resolve_gain(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not np.isfinite(matrix).all():
         k, d = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(
-            f"gain[{classes[k]!r}, {decisions[d]!r}] is {matrix[k, d]}; gains must be finite. "
+            f"gain[{classes.tolist()[k]!r}, {decisions[d]!r}] is {matrix[k, d]}, not finite. "
             "Use a large negative number for a decision that must not be taken."
         )
     if len(set(decisions)) < len(decisions):
@@ -143,7 +170,7 @@ def _named_matrix(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, list[Any]
             matrix = np.column_stack([matrix, _prices(value, names)])
             decisions = [*decisions, name]
         return matrix, decisions
-    if hasattr(gain, "columns") or hasattr(gain, "column_names"):
+    if _is_frame(gain):
         return _from_rows(_frame_rows(gain), classes)
     return _from_array(gain, names)
 
@@ -151,7 +178,10 @@ def _named_matrix(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, list[Any]
 def _from_array(gain: Any, names: list[Any]) -> tuple[np.ndarray, list[Any]]:
     """A bare array: a row per class; first a column per class, then extra actions."""
     try:
-        matrix = np.array(gain, dtype=float)
+        matrix = np.array(gain)
+        if matrix.dtype.kind == "c":
+            raise TypeError("they are complex")
+        matrix = matrix.astype(float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"gain must hold numbers, one row per class: {error}.") from None
     if matrix.ndim != 2:
@@ -178,6 +208,8 @@ def _frame_rows(frame: Any) -> dict[Any, dict[Any, float]]:
     if hasattr(frame, "index") and hasattr(frame, "iloc"):
         if not frame.index.is_unique:
             raise ValueError("The gain has two rows for one class in its index.")
+        if not frame.columns.is_unique:
+            raise ValueError(f"The gain has two decisions of one name: {list(frame.columns)}.")
         return {true: dict(row) for true, row in frame.to_dict(orient="index").items()}
     columns = frame.to_pydict() if hasattr(frame, "to_pydict") else frame.to_dict(as_series=False)
     (_, classes), *decisions = columns.items()
@@ -196,7 +228,8 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
     without a row is an error, which catches misspelt names too.
     """
     row_names = _as_labels(list(rows), classes)
-    by_class = dict(zip(row_names, rows.values(), strict=True))
+    named = [_row(true, row) for true, row in rows.items()]
+    by_class = dict(zip(row_names, named, strict=True))
     if len(by_class) < len(row_names):
         raise ValueError(f"The gain names one class twice: {list(rows)}.")
     lacking = [c for c in classes.tolist() if c not in by_class]
@@ -242,7 +275,13 @@ def regret(gain: np.ndarray) -> np.ndarray:
 
 def row_gains(gain: Any, n_rows: int, shape: tuple[int, int]) -> np.ndarray:
     """Check gains that differ from row to row: an array of shape (n, K, A)."""
-    gains = np.ascontiguousarray(gain, dtype=float)
+    try:
+        gains = np.ascontiguousarray(gain, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"gain must hold numbers in an array of shape {(n_rows, *shape)}, a matrix per row: "
+            f"{error}."
+        ) from None
     if gains.shape != (n_rows, *shape):
         raise ValueError(
             f"Per-row gains have shape {gains.shape}; expected {(n_rows, *shape)}: rows, classes, "

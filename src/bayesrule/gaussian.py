@@ -10,28 +10,27 @@ happens in ``settle``.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
+from bayesrule.conjugate import NormalInverseWishart
 from bayesrule.covariances import (
     FLOOR,
-    LOG_2PI,
     ROUNDING,
     invertible,
     oracle_share,
     shrunk,
     spread_over_classes,
-    whiten,
 )
 from bayesrule.density import Density, LogDensity, check_memory
+from bayesrule.gaussian_laws import DiagonalGaussian, FullGaussian
 from bayesrule.kernels import gaussian as loops
 from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
 from bayesrule.memberships import Memberships
-from bayesrule.missing import complete_by_em, missing_patterns
+from bayesrule.missing import complete_by_em
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
 from bayesrule.stats import Moments, Sample, Several
 from bayesrule.tables import Table
@@ -49,8 +48,14 @@ class Gaussian(Density):
         Share of the covariance that is replaced by a multiple of the identity (float), or, with
         "auto", by the diagonal, the share chosen by oracle approximating shrinkage of the
         correlations. A class whose covariance is singular is repaired as by "auto", with a warning.
-    estimate : {"ml", "unbiased"}
-        Divide the second moment by n, or by n - 1 (n - K where tied).
+    estimate : {"ml", "unbiased", "map", "predictive"}
+        How the parameters are told from the rows. "ml" divides the second moment by n,
+        "unbiased" by n - 1 (n - K where tied). "map" takes the most probable parameters given
+        the rows and a prior. "predictive" averages over all parameters that the rows leave
+        likely: no plug-in, no ridge, and the right answer for classes of few rows.
+    prior : None, MeanPrior or NormalInverseWishart
+        For "map" and "predictive"; None is ``NormalInverseWishart()``, whose predictive is a
+        Student. Neither goes with ``shrinkage``, which priors replace.
     missing : {"em", "raise"}
         What full and tied covariances do with missing values in the rows of ``fit``: keep those
         rows and complete them by EM, or refuse them everywhere. Diagonal and spherical ones use
@@ -69,11 +74,13 @@ class Gaussian(Density):
         covariance: str = "full",
         shrinkage: float | str | None = None,
         estimate: str = "ml",
+        prior: Any = None,
         missing: str = "em",
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
         self.estimate = estimate
+        self.prior = prior
         self.missing = missing
 
     @property
@@ -84,9 +91,10 @@ class Gaussian(Density):
     def prepare(self, table: Table, memberships: Memberships, rule: Any) -> Gaussian:
         """Check the settings; there is nothing to learn before counting."""
         self.require("covariance", "full", "tied", "diag", "spherical")
-        self.require("estimate", "ml", "unbiased")
+        self.require("estimate", "ml", "unbiased", "map", "predictive")
         self.require("missing", "em", "raise")
         self.require("shrinkage", None, "auto", between=(0.0, 1.0))
+        self._check_prior(table.n_columns)
         if self.covariance in ("full", "tied"):
             scatters = memberships.n_classes if self.covariance == "full" else 1
             check_memory(
@@ -95,6 +103,32 @@ class Gaussian(Density):
                 "Use covariance='tied' or 'diag', or fewer features.",
             )
         return self
+
+    def _check_prior(self, n_columns: int) -> None:
+        """Refuse settings that would go unused, and priors that do not fit the columns."""
+        if self.estimate in ("ml", "unbiased"):
+            if self.prior is not None:
+                raise ValueError(
+                    f"Gaussian(estimate={self.estimate!r}) uses no prior, but prior={self.prior} "
+                    "was given. Use estimate='map' or 'predictive' with it."
+                )
+            return
+        if self.shrinkage is not None:
+            raise ValueError(
+                f"Gaussian(estimate={self.estimate!r}) has a prior, which does what shrinkage="
+                f"{self.shrinkage!r} would do. Set shrinkage=None, or estimate='ml'."
+            )
+        prior = self._prior()
+        if isinstance(prior, type) or not hasattr(prior, "predictive"):
+            raise TypeError(
+                f"Gaussian(prior={prior!r}) is no prior: use MeanPrior(mean, variance, "
+                "noise_variance) or NormalInverseWishart()."
+            )
+        prior.check(self.covariance, n_columns)
+
+    def _prior(self) -> Any:
+        """The prior of the settings."""
+        return NormalInverseWishart() if self.prior is None else self.prior
 
     def tally(self, table: Table, memberships: Memberships) -> Moments | Several:
         """Moments of each class; where columns do not factor, incomplete rows are kept beside."""
@@ -107,12 +141,20 @@ class Gaussian(Density):
         return _scatter(table, memberships, shift, tied=self.covariance == "tied")
 
     def settle(self, stats: Moments | Several) -> LogDensity:
-        """Means and covariances, shrunk and repaired where they must be."""
+        """Means and covariances: given the prior, or shrunk and repaired where they must be."""
         if isinstance(stats, Moments):
-            return _settle_diagonal(stats, self)
-        moments, incomplete = stats.parts
-        if len(incomplete.rows):
-            moments = complete_by_em(moments, incomplete.sorted())
+            moments = stats
+        else:
+            moments, incomplete = stats.parts
+            if len(incomplete.rows):
+                moments = complete_by_em(moments, incomplete.sorted())
+        match self.estimate:
+            case "map":
+                return self._prior().mode(moments, self.covariance)
+            case "predictive":
+                return self._prior().predictive(moments, self.covariance)
+        if moments.kind == "diagonal":
+            return _settle_diagonal(moments, self)
         return _settle_full(moments, self)
 
 
@@ -288,101 +330,3 @@ def _warn_singular(classes: np.ndarray, cause: str, tied: bool = False) -> None:
         SingularScatterWarning,
         stacklevel=2,
     )
-
-
-@dataclass(frozen=True)
-class DiagonalGaussian(LogDensity):
-    """A settled diagonal Gaussian.
-
-    Attributes
-    ----------
-    mean, variance : ndarray of shape (K, D)
-    seen : ndarray of shape (K,)
-        Classes with rows; the others have no density.
-    """
-
-    mean: np.ndarray
-    variance: np.ndarray
-    seen: np.ndarray
-
-    def __call__(self, table: Table) -> np.ndarray:
-        assert table.numbers is not None
-        out = np.empty((len(table), len(self.mean)))
-        log_norm = -0.5 * (LOG_2PI + np.log(self.variance))
-        if table.missing:
-            loop, norm = loops.log_density_marginal, log_norm
-        else:
-            loop, norm = loops.log_density_complete, log_norm.sum(axis=1)
-        loop(table.numbers, self.mean, 0.5 / self.variance, norm, out)
-        return _unseen_to_minus_infinity(out, self.seen)
-
-
-@dataclass(frozen=True)
-class FullGaussian(LogDensity):
-    """A settled Gaussian with covariances.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (K, D)
-    covariance : ndarray of shape (K or 1, D, D)
-    whitening : ndarray of shape (K or 1, D, D)
-        W with (x - m) @ W of identity covariance.
-    log_constant : ndarray of shape (K or 1,)
-    seen : ndarray of shape (K,)
-    """
-
-    mean: np.ndarray
-    covariance: np.ndarray
-    whitening: np.ndarray
-    log_constant: np.ndarray
-    seen: np.ndarray
-
-    @classmethod
-    def from_moments(
-        cls, mean: np.ndarray, covariance: np.ndarray, seen: np.ndarray
-    ) -> FullGaussian:
-        """Factor the covariances once."""
-        whitening, log_constant = whiten(covariance)
-        return cls(mean, covariance, whitening, log_constant, seen)
-
-    def __call__(self, table: Table) -> np.ndarray:
-        assert table.numbers is not None
-        out = np.empty((len(table), len(self.mean)))
-        if table.missing:
-            for columns, rows in missing_patterns(table.numbers):
-                whitening, constant = whiten(self.covariance[:, columns[:, None], columns])
-                part = np.empty((len(rows), len(self.mean)))
-                values = table.numbers[rows[:, None], columns]
-                _score(values, self.mean[:, columns], whitening, constant, part)
-                out[rows] = part
-        else:
-            _score(table.numbers, self.mean, self.whitening, self.log_constant, out)
-        return _unseen_to_minus_infinity(out, self.seen)
-
-
-def _score(
-    values: np.ndarray,
-    mean: np.ndarray,
-    whitening: np.ndarray,
-    log_constant: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Write log-densities of complete rows: one matrix product per class, or one if shared."""
-    if len(whitening) == 1:
-        # About the mean of the means, the square of the row is small enough to be told apart.
-        centre = mean.mean(axis=0)
-        white, centres = (values - centre) @ whitening[0], (mean - centre) @ whitening[0]
-        np.matmul(white, centres.T, out=out)
-        out += log_constant[0] - 0.5 * np.einsum("ij,ij->i", centres, centres)
-        out -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
-        return
-    for k in range(len(mean)):
-        white = (values - mean[k]) @ whitening[k]
-        out[:, k] = log_constant[k] - 0.5 * np.einsum("ij,ij->i", white, white)
-
-
-def _unseen_to_minus_infinity(out: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """A class without rows has no density."""
-    if not seen.all():
-        out[:, ~seen] = -np.inf
-    return out

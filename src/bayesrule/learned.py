@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesrule.density import Density, Prepared, Rule, same_state
-from bayesrule.memberships import Memberships, encode_labels, places
+from bayesrule.memberships import Memberships, encode_labels, places, union
 from bayesrule.stats import spread_rows
 from bayesrule.tables import Table
 
@@ -69,11 +69,6 @@ class Learned:
                 "or what each learned before counting). Give both the same settings and one "
                 "prepared density: fit one on the first rows, copy it, go on with partial_fit."
             )
-        if self.classes.dtype.kind != other.classes.dtype.kind:
-            raise ValueError(
-                f"Cannot merge: the classes {self.classes.tolist()} and {other.classes.tolist()} "
-                "are labels of different types."
-            )
         classes = union(self.classes, other.classes)
         mine, theirs = self.among(classes), other.among(classes)
         return replace(
@@ -102,11 +97,6 @@ class Learned:
         return shares
 
 
-def union(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Sorted labels of both, in a dtype that holds them."""
-    return encode_labels(np.concatenate([one, other]))[0]
-
-
 def classes_with(found: np.ndarray, stated: Any, before: Learned | None) -> tuple[np.ndarray, bool]:
     """All classes after a chunk with the labels ``found``, and whether the list is closed."""
     closed = stated is not None or (before is not None and before.closed)
@@ -118,9 +108,10 @@ def classes_with(found: np.ndarray, stated: Any, before: Learned | None) -> tupl
                 f"classes={labels.tolist()} is not the list so far, {before.classes.tolist()}. "
                 "Leave it out to add classes as they appear."
             )
+    together = union(labels, found)
     new = found[places(found, labels) < 0]
     if len(new) and closed:
         raise ValueError(
             f"y has the label {new.tolist()[0]!r}, which is not in classes={labels.tolist()}."
         )
-    return (union(labels, new) if len(new) else labels), closed
+    return (together if len(new) else labels), closed

@@ -104,7 +104,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     >>> encode_labels([30, 10, 30])
     (array([10, 30]), array([1, 0, 1], dtype=int32))
     """
-    labels = np.asarray(labels)
+    labels = as_labels(labels)
     if labels.size and labels.dtype.kind in "bi":
         integers = labels.view(np.int8) if labels.dtype.kind == "b" else labels
         low, high = (int(v) for v in value_range(integers))
@@ -116,8 +116,10 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
             f"Input y contains NaN or infinity in {np.sum(~np.isfinite(labels))} of "
             f"{labels.size} rows. Every row needs a class: drop those rows or label them."
         )
-    if labels.dtype.kind == "O":
-        missing = sum(label is None or label != label for label in labels)
+    if labels.dtype.kind in "OmM":
+        missing = sum(label is None or label != label for label in labels.tolist())
+        if labels.dtype.kind in "mM":
+            missing = int(np.isnat(labels).sum())
         if missing:
             raise ValueError(
                 f"Input y contains NaN or None in {missing} of {labels.size} rows. "
@@ -132,6 +134,43 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
             "Give all labels one type, for example y.astype(str)."
         ) from None
     return distinct, codes.astype(np.int32)
+
+
+def as_labels(labels: Any) -> np.ndarray:
+    """Labels as a one-dimensional array in this machine's byte order.
+
+    numpy would write the numbers of a list that mixes text and numbers as text; such a list stays
+    as it is, for :func:`encode_labels` to refuse.
+    """
+    array = np.atleast_1d(np.asarray(labels))
+    written = array.dtype.kind in "US" and not hasattr(labels, "dtype")
+    if written and not all(isinstance(label, (str, bytes)) for label in labels):
+        array = np.array(list(labels), dtype=object)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def label_kind(labels: np.ndarray) -> str:
+    """What labels are: labels of different kinds never name the same classes."""
+    kind = labels.dtype.kind
+    if kind == "O" and len(labels):
+        kinds = {
+            label_kind(np.asarray([label])) if not isinstance(label, str) else "text"
+            for label in labels.tolist()
+        }
+        return kinds.pop() if len(kinds) == 1 else "mixed objects"
+    return {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}.get(
+        kind, str(labels.dtype)
+    )
+
+
+def union(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Sorted labels of both, which must be of one kind."""
+    if label_kind(one) != label_kind(other):
+        raise ValueError(
+            f"The labels {one.tolist()} are {label_kind(one)}, but {other.tolist()} are "
+            f"{label_kind(other)}, so they cannot name the same classes. Convert one of them."
+        )
+    return encode_labels(np.concatenate([one, other]))[0]
 
 
 def places(names: np.ndarray, among: np.ndarray) -> np.ndarray:
@@ -176,11 +215,12 @@ def _read_soft_labels(y: Any) -> Memberships:
     names = getattr(y, "columns", None)
     names = getattr(y, "column_names", names)  # pyarrow calls them so
     degrees = np.ascontiguousarray(y, dtype=np.float64)
-    classes = np.arange(degrees.shape[1]) if names is None else np.asarray(list(names))
-    if not np.isfinite(degrees).all() or (degrees < 0).any():
+    classes = np.arange(degrees.shape[1]) if names is None else as_labels(list(names))
+    wrong = np.sum(~((degrees >= 0) & np.isfinite(degrees)).all(axis=1))
+    if wrong:
         raise ValueError(
             "Soft labels y must be finite and not negative: one column per class, each row a "
-            f"distribution. {int(np.sum(~(degrees >= 0).all(axis=1)))} rows are not."
+            f"distribution. {wrong} of {len(degrees)} rows are not."
         )
     sums = degrees.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1.0) > 1e-6)
@@ -190,7 +230,8 @@ def _read_soft_labels(y: Any) -> Memberships:
             f"not (row {wrong[0]} sums to {sums[wrong[0]]:.6g}). Divide each row by its sum, and "
             "give what a row counts as sample_weight. Several labels per row are not supported."
         )
-    order = np.argsort(classes, kind="stable")
-    if len(np.unique(classes)) < len(classes):
+    distinct, order = encode_labels(classes)
+    if len(distinct) < len(classes):
         raise ValueError("Soft labels y have two columns of the same name; each names one class.")
+    order = np.argsort(order, kind="stable")
     return Memberships(classes[order], None, np.ascontiguousarray(degrees[:, order]))

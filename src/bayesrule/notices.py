@@ -33,3 +33,7 @@ class PreparedOnChunkWarning(BayesRuleWarning):
 
 class KeptTuningWarning(BayesRuleWarning):
     """A density tuned for one decision rule is now used with another."""
+
+
+class AbsentClassWarning(BayesRuleWarning):
+    """A class has a prior but no rows to be judged by, or rows but no prior."""

@@ -29,6 +29,8 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
             f"priors={priors!r} is not known. Use 'empirical', 'uniform', an array of {len(labels)}"
             " probabilities, a dict {class: probability}, Minimax(...) or Shifted(X_new)."
         )
+    if hasattr(priors, "index") and hasattr(priors, "to_dict"):
+        priors = priors.to_dict()  # a pandas Series names its classes in its index
     if isinstance(priors, Mapping):
         unknown = [c for c in priors if c not in labels]
         lacking = [c for c in labels if c not in priors]
@@ -147,26 +149,34 @@ class Minimax(BaseEstimator):
         """Check the box and return it as (K, 2)."""
         labels = classes.tolist()
         bounds = np.tile([0.0, 1.0], (len(labels), 1))
-        if isinstance(self.box, Mapping):
-            for label, pair in self.box.items():
-                if label not in labels:
-                    raise ValueError(f"box names unknown class {label!r}; classes are {labels}.")
-                bounds[labels.index(label)] = pair
-        elif self.box is not None:
-            bounds = np.array(self.box, dtype=float)
-        if bounds.shape != (len(labels), 2):
+        pairs = self.box if isinstance(self.box, Mapping) else {}
+        if self.box is not None and not isinstance(self.box, Mapping):
+            if np.ndim(self.box) == 0 or len(self.box) != len(labels):
+                raise ValueError(
+                    f"box={self.box!r} must hold a (lowest, highest) prior for each of the "
+                    f"{len(labels)} classes {labels}, or be a dict {{class: (lowest, highest)}}."
+                )
+            pairs = dict(zip(labels, self.box, strict=True))
+        for label, pair in pairs.items():
+            if label not in labels:
+                raise ValueError(f"box names unknown class {label!r}; the classes are {labels}.")
+            try:
+                low, high = (float(bound) for bound in pair)
+            except (TypeError, ValueError):
+                low, high = np.nan, np.nan
+            if not 0.0 <= low <= high <= 1.0:
+                raise ValueError(
+                    f"box has {pair!r} for class {label!r}; expected (lowest, highest) prior with "
+                    "0 <= lowest <= highest <= 1."
+                )
+            bounds[labels.index(label)] = low, high
+        low, high = bounds.T
+        if low.sum() > 1 + 1e-12 or high.sum() < 1 - 1e-12:
             raise ValueError(
-                f"box has shape {bounds.shape}; expected ({len(labels)}, 2): a lowest and a highest"
-                f" prior for each of the classes {labels}."
+                f"No priors fit the box {bounds.tolist()}: the lowest must sum to at most 1 (they "
+                f"sum to {low.sum():.6g}) and the highest to at least 1 ({high.sum():.6g})."
             )
-        low, high = np.maximum(bounds[:, 0], 0.0), np.minimum(bounds[:, 1], 1.0)
-        if not (low <= high).all() or low.sum() > 1 + 1e-12 or high.sum() < 1 - 1e-12:
-            raise ValueError(
-                f"No priors fit the box {bounds.tolist()}: each lowest must not exceed its highest,"
-                f" the lowest must sum to at most 1 (they sum to {low.sum():.6g}) and the highest "
-                f"to at least 1 ({high.sum():.6g})."
-            )
-        return np.column_stack([low, high])
+        return bounds
 
     def solve(self, atoms: np.ndarray, gain: np.ndarray, classes: np.ndarray) -> MinimaxSolution:
         """Maximise V over the box.
@@ -220,7 +230,7 @@ class Minimax(BaseEstimator):
             upper = -master.fun
             if upper - best_value <= self.tol or len(cuts) >= self.max_cuts:
                 break
-            outer = np.clip(master.x[:n_classes], 0.0, 1.0)
+            outer = np.clip(master.x[:n_classes], 0.0, 1.0) + 0.0  # no negative zeros
             outer /= outer.sum()
             ask = [outer, 0.5 * (outer + best)]
         if upper - best_value > self.tol:
@@ -333,7 +343,7 @@ class Shifted(BaseEstimator):
                 NotConvergedWarning,
                 stacklevel=4,
             )
-        error, separation = _certainty(likelihood, priors)
+        error, separation = _certainty(likelihood, priors, seen)
         if separation < 0.05 or error.max() > 0.1:
             worst = classes[int(np.argmax(error))]
             warnings.warn(
@@ -346,21 +356,25 @@ class Shifted(BaseEstimator):
         return ShiftedSolution(priors, error, separation, len(likelihood), iterations)
 
 
-def _certainty(likelihood: np.ndarray, priors: np.ndarray) -> tuple[np.ndarray, float]:
+def _certainty(
+    likelihood: np.ndarray, priors: np.ndarray, seen: np.ndarray
+) -> tuple[np.ndarray, float]:
     """Standard errors of mixture proportions and how well the rows separate the classes.
 
     The information of one row is g g' with g_k = f_k / sum_j prior_j f_j, on the plane where priors
     sum to one. Scaled by the priors it is the identity where every class is certain, and has a
-    zero eigenvalue where two classes have one density.
+    zero eigenvalue where two classes have one density. It is taken as if one more row of each class
+    had been found: at a prior of zero the information says nothing of how large it might be.
     """
-    n_rows, n_classes = likelihood.shape
-    error = np.zeros(n_classes)
-    inside = np.flatnonzero(priors > 1e-9)
+    n_rows = len(likelihood)
+    error = np.zeros(len(priors))
+    inside = np.flatnonzero(seen)
     if len(inside) < 2:
         return error, 1.0
-    scores = likelihood[:, inside] / (likelihood @ priors)[:, None]
+    pulled = (n_rows * priors[inside] + 1.0) / (n_rows + len(inside))
+    scores = likelihood[:, inside] / (likelihood[:, inside] @ pulled)[:, None]
     information = scores.T @ scores / n_rows
-    root = np.sqrt(priors[inside])
+    root = np.sqrt(pulled)
     separation = float(np.linalg.eigvalsh(root[:, None] * information * root)[0])
     plane = null_space(np.ones((1, len(inside))))
     reduced = plane.T @ information @ plane

@@ -13,6 +13,7 @@ from bayesrule import decide
 from bayesrule.density import LogDensity, Rule
 from bayesrule.gains import decision_classes, resolve_gain
 from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.keys import row_keys
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
 from bayesrule.priors import Minimax, MinimaxSolution, Shifted, given_priors
@@ -93,6 +94,8 @@ class Wanted:
         if isinstance(self.priors, Minimax):
             solution = self._minimax(learned, log_density, rows, gain, trained_on_rows)
         elif isinstance(self.priors, Shifted):
+            if self.priors.X_new is None:
+                raise ValueError("Shifted() has no rows: give the new ones, Shifted(X_new).")
             values = log_densities(log_density, read(self.priors.X_new))
             solution = self.priors.solve(values, learned.shares, classes)
         return Settled(
@@ -143,7 +146,7 @@ class Wanted:
 
     def _out_of_fold(self, learned: Learned, table: Table, memberships: Memberships) -> np.ndarray:
         """Log-densities of each row by a density that did not see it; equal rows stay together."""
-        fold = (table.row_keys(self.seed) * FOLDS).astype(int)
+        fold = (row_keys(table, self.seed) * FOLDS).astype(int)
         values = np.full((len(table), memberships.n_classes), -np.inf)
         for f in np.unique(fold):
             out, kept = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
@@ -161,7 +164,7 @@ def thinned(table: Table, memberships: Memberships | None, seed: int) -> Rows:
     """At most ``MINIMAX_ROWS`` rows, chosen by their values and not by their order."""
     if len(table) <= MINIMAX_ROWS:
         return table, memberships
-    chosen = np.sort(np.argpartition(table.row_keys(seed), MINIMAX_ROWS)[:MINIMAX_ROWS])
+    chosen = np.sort(np.argpartition(row_keys(table, seed), MINIMAX_ROWS)[:MINIMAX_ROWS])
     return table.take(chosen), None if memberships is None else memberships.take(chosen)
 
 

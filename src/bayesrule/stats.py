@@ -65,6 +65,49 @@ class Sums:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """Weighted counts of categories, keyed by the category.
+
+    A category that only one part has seen finds its place among those of the other, so that what
+    first appears in the last file counts as if it had been known from the start.
+
+    Parameters
+    ----------
+    categories : tuple of ndarray
+        Sorted categories of each column.
+    counts : tuple of ndarray of shape (K, C)
+        Weight of each category of a column in each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = Counts((np.array(["a", "c"]),), (np.array([[1.0, 2.0]]),))
+    >>> two = Counts((np.array(["b", "c"]),), (np.array([[4.0, 8.0]]),))
+    >>> (one + two).categories[0].tolist(), (one + two).counts[0].tolist()
+    (['a', 'b', 'c'], [[1.0, 4.0, 10.0]])
+    """
+
+    categories: tuple[np.ndarray, ...]
+    counts: tuple[np.ndarray, ...]
+
+    def __add__(self, other: Counts) -> Counts:
+        known, sums = [], []
+        for a, b, mine, yours in zip(
+            self.categories, other.categories, self.counts, other.counts, strict=True
+        ):
+            both = np.unique(np.concatenate([a, b]))
+            total = np.zeros((len(mine), len(both)))
+            total[:, np.searchsorted(both, a)] += mine
+            total[:, np.searchsorted(both, b)] += yours
+            known.append(both)
+            sums.append(total)
+        return Counts(tuple(known), tuple(sums))
+
+    def spread(self, where: np.ndarray, n_classes: int) -> Counts:
+        return Counts(self.categories, tuple(spread_rows(c, where, n_classes) for c in self.counts))
+
+
+@dataclass(frozen=True)
 class Moments:
     """Weight, mean and centred second moment per class.
 

@@ -109,37 +109,6 @@ class Table:
             parts=tuple(part._pick(rows) for part in self.parts),
         )
 
-    def row_keys(self, seed: int) -> np.ndarray:
-        """A number in [0, 1) per row that depends on the row's values and the seed only.
-
-        Equal rows get equal keys, so splits keep them together and random choices do not depend on
-        the order or the chunking of the rows. Rows that are no numbers are keyed by their place.
-        """
-        if self.raw is not None or self.counts is not None:
-            return np.random.default_rng(seed).random(len(self))
-        return (self._mixed(np.full(len(self), seed, np.uint64)) >> np.uint64(11)) * 2.0**-53
-
-    def _mixed(self, keys: np.ndarray) -> np.ndarray:
-        """Keys with all values of the row stirred in."""
-        for part in self.parts:
-            keys = part._mixed(keys)
-        if self.numbers is not None:
-            for j in range(self.n_columns):
-                # Adding zero makes -0.0 and 0.0, which are equal, one.
-                column = np.asarray(self.numbers[:, j], np.float64) + 0.0
-                keys = _mix(keys ^ column.view(np.uint64))
-        if self.coded is not None:
-            for column in self.coded.codes.T:
-                keys = _mix(keys ^ column.astype(np.int64).view(np.uint64))
-        return keys
-
-
-def _mix(keys: np.ndarray) -> np.ndarray:
-    """Spread every bit of 64-bit keys over all bits (two multiply-and-shift rounds)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    return keys ^ (keys >> np.uint64(31))
-
 
 def _indexable(raw: Any) -> Any:
     """X in a form whose rows can be picked: not every sparse format or array-like allows it."""
@@ -154,6 +123,14 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     """Column names of a frame, None for anything else."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     return None if names is None else tuple(str(name) for name in names)
+
+
+def unnamed_columns(X: Any) -> list[Any] | None:
+    """Column labels of a frame whose labels are no text; scikit-learn compares only text."""
+    if not (hasattr(X, "columns") and hasattr(X, "iloc")):
+        return None
+    labels = list(X.columns)
+    return None if all(isinstance(label, str) for label in labels) else labels
 
 
 def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Table:
@@ -177,6 +154,13 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
     if zero_if_finite(flat) != 0.0:
         missing = _explain_not_finite(numbers, names, accept_missing)
     return Table(numbers, missing=missing, names=names)
+
+
+def refuse(bad: np.ndarray, table: Table, what: str, advice: str) -> None:
+    """Raise if any value is ``bad``, naming the columns, their numbers of rows, and the way out."""
+    counts = bad.sum(axis=0)
+    if counts.any():
+        raise ValueError(f"Input X has {what} in {_columns(counts, table.names)}. {advice}.")
 
 
 def _explain_not_finite(

@@ -12,6 +12,10 @@ from bayesrule.displays import style
 from bayesrule.displays.slices import Slices
 from bayesrule.displays.sources import chosen_estimator, codes_of, final_rule, true_codes
 
+FILL = 0.28
+BORDER = "#5a5a5a"
+#: Markers with thin arms need more room to be seen.
+LARGER = {"P": 1.5, "X": 1.4, "*": 2.0, "D": 0.9}
 #: Shares of the density in view that its contours hold.
 CONTOURS = (0.5, 0.8, 0.95)
 
@@ -128,7 +132,7 @@ class DecisionRegionDisplay:
         )
         grid = slices.rows({i: xx0.ravel(), j: xx1.ravel()})
         decided = codes_of(estimator.predict(grid), rule.decisions_)
-        gains = _posterior(estimator, grid) @ rule.gain_
+        gains = np.asarray(estimator.predict_proba(grid)) @ rule.gain_
         return cls(
             xx0=xx0,
             xx1=xx1,
@@ -171,6 +175,7 @@ class DecisionRegionDisplay:
         )
         if self.held:
             self.ax_.set_title(self._where_held(), loc="left", fontsize="small", color=style.QUIET)
+        self._name_regions()
         if legend:
             self._add_legend()
         return self
@@ -185,7 +190,7 @@ class DecisionRegionDisplay:
             self.xx0,
             self.xx1,
             self.decided,
-            cmap=ListedColormap([style.tint(c, 0.28) for c in colours]),
+            cmap=ListedColormap([style.tint(c, FILL) for c in colours]),
             vmin=-0.5,
             vmax=n - 0.5,
             shading="nearest",
@@ -193,21 +198,12 @@ class DecisionRegionDisplay:
             zorder=0,
         )
         margins = self._margins()
-        for d in np.unique(self.decided) if n > 1 else []:
-            fill = style.tint(colours[d], 0.28)
-            self.ax_.contourf(
-                self.xx0, self.xx1, margins[d], levels=[0, np.inf], colors=[fill], zorder=0.5
-            )
-        for d in np.unique(self.decided) if len(np.unique(self.decided)) > 1 else []:
-            self.ax_.contour(
-                self.xx0,
-                self.xx1,
-                margins[d],
-                levels=[0],
-                colors=[style.shade(colours[d], 0.15)],
-                linewidths=0.9,
-                zorder=1,
-            )
+        present = np.unique(self.decided)
+        for d in present if len(present) > 1 else []:
+            where = (self.xx0, self.xx1, margins[d])
+            fill = style.tint(colours[d], FILL)
+            self.ax_.contourf(*where, levels=[0, np.inf], colors=[fill], zorder=0.5)
+            self.ax_.contour(*where, levels=[0], colors=BORDER, linewidths=0.9, zorder=1)
 
     def _margins(self) -> np.ndarray:
         """How far each decision is ahead of the best other one; positive inside its region.
@@ -228,6 +224,8 @@ class DecisionRegionDisplay:
 
     def _draw_density(self) -> None:
         """Contours of p(x) that hold stated shares of it in view."""
+        from matplotlib.patheffects import withStroke
+
         assert self.log_marginal is not None
         relative = self.log_marginal - self.log_marginal.max()
         falling = np.sort(relative.ravel())[::-1]
@@ -242,7 +240,9 @@ class DecisionRegionDisplay:
             self.xx0, self.xx1, relative, levels=levels, colors=style.INK, linewidths=0.7, zorder=2
         )
         lines.set_linestyle((0, (5, 3)))
-        self.ax_.clabel(lines, fmt=names, fontsize="x-small", inline_spacing=2)
+        halo = [withStroke(linewidth=2, foreground="white")]
+        for text in self.ax_.clabel(lines, fmt=names, fontsize="x-small", inline_spacing=2):
+            text.set(path_effects=halo, zorder=4)
 
     def _draw_points(self, max_points: int, kwargs: dict[str, Any]) -> None:
         """Rows, by marker and colour of their true class."""
@@ -252,12 +252,11 @@ class DecisionRegionDisplay:
         shown = np.unique(np.linspace(0, n - 1, min(n, max_points)).astype(int))
         points, codes = self.points[shown], self.point_classes[shown]
         colours = style.class_colours(self.classes, self.decisions)
-        look = {"s": 22, "edgecolors": "white", "linewidths": 0.5, "alpha": 0.9, "zorder": 3}
+        look = {"edgecolors": "white", "linewidths": 0.5, "alpha": 0.9, "zorder": 3}
         for k in np.unique(codes):
-            self.ax_.scatter(
-                *points[codes == k].T,
-                **{"color": colours[k], "marker": style.marker(k), **look, **kwargs},
-            )
+            marker = style.marker(k)
+            own = {"color": colours[k], "marker": marker, "s": 22 * LARGER.get(marker, 1.0)}
+            self.ax_.scatter(*points[codes == k].T, **{**own, **look, **kwargs})
 
     def _where_held(self) -> str:
         """Where the other features are held, in one line."""
@@ -267,46 +266,66 @@ class DecisionRegionDisplay:
             f"{style.written(name, 24, 1)} = {_number(value)}" for name, value in self.held.items()
         )
 
+    def _name_regions(self) -> None:
+        """Write each decision where its region has most room, if it has enough."""
+        colours = style.decision_colours(self.decisions, self.classes)
+        inches = self.ax_.get_position().size * self.ax_.figure.get_size_inches()
+        cells = 72.0 * inches / np.array(self.decided.shape)
+        free = np.ones(self.decided.shape, dtype=bool)
+        if self.points is not None:
+            free[self._cells_of(self.points)] = False
+        for d in np.unique(self.decided):
+            label = style.written(self.decisions[d], 16, 2)
+            parts = label.split("\n")
+            half = np.array([3.4 * max(map(len, parts)) + 3, 6.0 * len(parts) + 3])
+            # Measured in sizes of the text, room is the distance to the nearest thing in the way.
+            inside = np.pad(free & (self.decided == d), 1)
+            room = distance_transform_edt(inside, sampling=cells / half)[1:-1, 1:-1]
+            if room.max() >= 1.2:
+                at = np.unravel_index(room.argmax(), room.shape)
+                self.ax_.text(
+                    self.xx0[at],
+                    self.xx1[at],
+                    label,
+                    ha="center",
+                    va="center",
+                    color=style.shade(colours[d], 0.35),
+                    weight="bold",
+                    zorder=4,
+                )
+
+    def _cells_of(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Grid cells that hold the points."""
+        points = points[np.isfinite(points).all(axis=1)]
+        low = np.array([self.xx0[0, 0], self.xx1[0, 0]])
+        high = np.array([self.xx0[-1, -1], self.xx1[-1, -1]])
+        steps = np.array(self.decided.shape) - 1
+        cells = np.rint((points - low) / (high - low) * steps).astype(int)
+        cells = cells[((cells >= 0) & (cells <= steps)).all(axis=1)]
+        return cells[:, 0], cells[:, 1]
+
     def _add_legend(self) -> None:
-        """One entry per decision, with the marker of its class; classes that are none below."""
+        """Regions by their tint and points by their marker, together where both have one name."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        colours = style.decision_colours(self.decisions, self.classes)
-        class_colours = style.class_colours(self.classes, self.decisions)
-        inks = dict(markersize=6, markeredgecolor="white", markeredgewidth=0.5, linestyle="none")
-        markers = [
-            Line2D([], [], marker=style.marker(k), color=class_colours[k], **inks)  # type: ignore
-            for k in range(len(self.classes))
-        ]
-        patches = [
-            Patch(facecolor=style.tint(c, 0.28), edgecolor=style.shade(c, 0.15), linewidth=0.9)
-            for c in colours
-        ]
-        common = {"frameon": False, "alignment": "left", "borderaxespad": 0.0}
-        decided = self.ax_.legend(
-            patches,
-            [style.written(d) for d in self.decisions],
-            title="decision",
-            loc="upper left",
-            bbox_to_anchor=(1.02, 1.0),
-            **common,
-        )
-        if self.points is None:
-            return
-        self.ax_.add_artist(decided)
-        self.ax_.legend(
-            markers,
-            [style.written(c) for c in self.classes],
-            title="true class",
-            loc="lower left",
-            bbox_to_anchor=(1.02, 0.0),
-            **common,
-        )
-
-
-def _posterior(estimator: Any, X: Any) -> np.ndarray:
-    return np.asarray(estimator.predict_proba(X))
+        fills = style.decision_colours(self.decisions, self.classes)
+        inks = style.class_colours(self.classes, self.decisions)
+        keys = style.class_keys(self.classes, self.decisions)
+        keys = [key for key in keys if key[1] >= 0 or self.points is not None]
+        handles = []
+        for _, d, k in keys:
+            parts: list[Any] = []
+            if d >= 0:
+                fill = style.tint(fills[d], FILL)
+                parts.append(Patch(facecolor=fill, edgecolor=BORDER, linewidth=0.9))
+            if k >= 0 and self.points is not None:
+                sign = Line2D([], [], linestyle="none", marker=style.marker(k), color=inks[k])
+                sign.set(markersize=7, markeredgecolor="white", markeredgewidth=0.5)
+                parts.append(sign)
+            handles.append(tuple(parts))
+        title = "area: decision" + ("" if self.points is None else "\npoint: true class")
+        style.legend_beside(self.ax_, handles, [style.written(key[0]) for key in keys], title)
 
 
 def _number(value: Any) -> str:

@@ -47,17 +47,25 @@ def place_of(label: Any, labels: np.ndarray, kind: str) -> int:
     return known.index(label)
 
 
+def listed(values: Any) -> list[Any]:
+    """Values as plain Python ones, each of its own type; an array would make all of them text."""
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
 def codes_of(answers: Any, labels: np.ndarray) -> np.ndarray:
     """Place of each answer among the labels, which need not have an order."""
     known = {label: i for i, label in enumerate(labels.tolist())}
-    answers = np.asarray(answers)
-    missing = [a for a in answers.tolist() if a not in known]
+    answers = listed(answers)
+    missing = [a for a in answers if a not in known]
     if missing:
         raise ValueError(
             f"{len(missing)} of {len(answers)} answers are not among {labels.tolist()}, "
             f"for example {missing[0]!r}."
         )
-    return np.array([known[a] for a in answers.tolist()], dtype=np.intp)
+    return np.array([known[a] for a in answers], dtype=np.intp)
 
 
 def memberships_in(classes: np.ndarray, y: Any, n_rows: int, sample_weight: Any) -> Memberships:

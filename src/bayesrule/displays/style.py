@@ -14,6 +14,8 @@ from bayesrule.gains import decision_classes
 INK = "#333333"
 QUIET = "#777777"
 FAINT = "#d9d9d9"
+#: For a number that only says that there is nothing.
+NOTHING = "#9a9a9a"
 
 #: Hues that stay apart for the colour-blind; the first six are those of Okabe and Ito.
 HUES = (
@@ -84,9 +86,38 @@ def decision_colours(decisions: np.ndarray, classes: np.ndarray) -> list[str]:
 
 
 def class_colours(classes: np.ndarray, decisions: np.ndarray) -> list[str]:
-    """A colour per class: that of the decision for it, or ink where decisions are no classes."""
+    """A colour per class: that of the decision for it; further hues if none is a class."""
     some = (decision_classes(decisions, classes) >= 0).any()
-    return [hue(k) if some else INK for k in range(len(classes))]
+    return [hue(k if some else len(decisions) + k) for k in range(len(classes))]
+
+
+def class_keys(classes: np.ndarray, decisions: np.ndarray) -> list[tuple[Any, int, int]]:
+    """What a legend names: label, place of the decision and of the class, -1 where it is not."""
+    where = decision_classes(decisions, classes).tolist()
+    keys = [(label, d, k) for d, (label, k) in enumerate(zip(decisions, where, strict=True))]
+    return keys + [(label, -1, k) for k, label in enumerate(classes) if k not in where]
+
+
+def legend_beside(ax: Any, handles: list[Any], labels: list[str], title: str) -> Any:
+    """A legend to the right of the axes, smaller where it is long."""
+    return ax.legend(
+        handles,
+        labels,
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1.0),
+        frameon=False,
+        alignment="left",
+        borderaxespad=0.0,
+        fontsize="medium" if len(labels) <= 8 else "small",
+        title_fontsize="small",
+        labelspacing=0.6,
+    )
+
+
+def number(value: float) -> str:
+    """A number in a few digits, with a minus sign as wide as a plus."""
+    return f"{value:.3g}".replace("-", "−")
 
 
 def marker(k: int) -> str:
@@ -117,10 +148,9 @@ def luminance(colour: Sequence[float]) -> float:
 
 
 def readable_on(colour: Sequence[float]) -> str:
-    """Dark or white ink, whichever has the higher contrast on a background."""
+    """Black or white, whichever has the higher contrast on a background: 4.5 at least."""
     ground = luminance(colour) + 0.05
-    dark = ground / (luminance(channels(INK)) + 0.05)
-    return INK if dark >= 1.05 / ground else "#ffffff"
+    return "#000000" if ground / 0.05 >= 1.05 / ground else "#ffffff"
 
 
 def written(label: Any, width: int = 24, lines: int = 2) -> str:

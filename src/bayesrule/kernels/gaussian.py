@@ -1,4 +1,4 @@
-"""Loops of the diagonal Gaussian: moments and log-densities in one pass over memory."""
+"""Loops of the diagonal laws: moments and log-densities in one pass over memory."""
 
 from __future__ import annotations
 
@@ -87,3 +87,34 @@ def log_density_marginal(values, mean, half_precision, log_norm, out):
                     deviation = value - mean[k, j]
                     log_density += log_norm[k, j] - deviation * deviation * half_precision[k, j]
             out[i, k] = log_density
+
+
+@compiled
+def log_density_student(values, location, inverse_scale, power, log_norm, out):
+    """Sum over columns of log_norm - power * log(1 + z^2), z = (x - location) * inverse_scale.
+
+    Missing values are left out. Columns of equal power share one logarithm: ``grown`` is the
+    product of their 1 + z^2, less one, built without the one so that small z keep their digits.
+    """
+    n_columns = values.shape[1]
+    for i in range(values.shape[0]):
+        for k in range(location.shape[0]):
+            log_density = 0.0
+            grown = 0.0
+            held = 0.0
+            for j in range(n_columns):
+                value = values[i, j]
+                if math.isnan(value):
+                    continue
+                z = (value - location[k, j]) * inverse_scale[k, j]
+                square = z * z
+                log_density += log_norm[k, j]
+                if power[k, j] != held or grown > 1e100:
+                    log_density -= held * math.log1p(grown)
+                    grown = 0.0
+                    held = power[k, j]
+                if square < 1e100:
+                    grown += square + grown * square
+                else:  # the square may have overflown
+                    log_density -= 2.0 * held * math.log(abs(z))
+            out[i, k] = log_density - held * math.log1p(grown)

@@ -1,0 +1,126 @@
+"""What is compared, and the one rule: no agreement, no ratio."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import Call, Pace, Ratio, first_call, peak_megabytes, take_turns
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Calls that should give one answer, their data made and their models fitted where needed.
+
+    Parameters
+    ----------
+    ours : callable without arguments
+    differ : callable (our answer, a peer's answer) -> str
+        What is wrong, in words; empty where the answers agree.
+    peers : {name: callable without arguments}
+    """
+
+    ours: Call
+    differ: Callable[[Any, Any], str]
+    peers: Mapping[str, Call]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One line of the grid: a contest for every size.
+
+    Parameters
+    ----------
+    name : str
+    make : callable (n) -> Contest
+        Makes the data from a fixed seed.
+    sizes : tuple of int
+        The n of the whole run.
+    quick : tuple of int
+        The n of ``--quick``.
+    goals : {n: ratio}
+        The ratio to reach where one was set.
+    tiny : int
+        An n at which the tests check that the answers agree.
+    """
+
+    name: str
+    make: Callable[[int], Contest]
+    sizes: tuple[int, ...]
+    quick: tuple[int, ...]
+    goals: Mapping[int, float] = field(default_factory=dict)
+    tiny: int = 500
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row of the table: ours beside one peer, at one size. Times are medians in seconds."""
+
+    job: str
+    n: int
+    peer: str
+    difference: str = ""
+    ratio: Ratio | None = None
+    goal: float | None = None
+    rounds: int = 0
+    ours_seconds: float | None = None
+    peer_seconds: float | None = None
+    ours_first_call: float | None = None
+    peer_first_call: float | None = None
+    ours_megabytes: float | None = None
+    peer_megabytes: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """ "differ", "ok" or "short" of the goal, or nothing where there is no goal."""
+        if self.difference:
+            return "differ"
+        if self.goal is None or self.ratio is None:
+            return ""
+        return "ok" if self.ratio.median >= self.goal else "short"
+
+
+def compete(
+    job: Job, n: int, pace: Pace, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[Result]:
+    """Check that all answers agree, then time those that do; a row for each peer.
+
+    The first calls, which may compile, serve the check and are reported apart.
+    """
+    contest = job.make(n)
+    ours, ours_first = first_call(contest.ours, clock)
+    firsts, differences = {}, {}
+    for name, call in contest.peers.items():
+        theirs, firsts[name] = first_call(call, clock)
+        differences[name] = contest.differ(ours, theirs)
+        del theirs
+    del ours
+    for name, difference in differences.items():
+        if difference:
+            yield Result(job.name, n, name, difference)
+    agreed = {name: call for name, call in contest.peers.items() if not differences[name]}
+    if not agreed:
+        return
+    # Numbered, so that no peer's name can be mistaken for ours.
+    calls = dict(enumerate([contest.ours, *agreed.values()]))
+    seconds = take_turns(calls, pace, clock)
+    peaks = [peak_megabytes(call) for call in calls.values()]
+    for i, name in enumerate(agreed, start=1):
+        yield Result(
+            job.name,
+            n,
+            name,
+            ratio=Ratio.of(seconds[i], seconds[0]),
+            goal=job.goals.get(n),
+            rounds=len(seconds[0]),
+            ours_seconds=float(np.median(seconds[0])),
+            peer_seconds=float(np.median(seconds[i])),
+            ours_first_call=ours_first,
+            peer_first_call=firsts[name],
+            ours_megabytes=peaks[0],
+            peer_megabytes=peaks[i],
+        )

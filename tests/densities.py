@@ -1,0 +1,70 @@
+"""The one list of densities that every law and every check of scikit-learn is applied to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+from bayesrule import FromClassifier, Gaussian
+from bayesrule.density import Density
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A density and what may be asked of it.
+
+    ``sklearn_checks`` is False where scikit-learn's checks do not hold for the inner estimator
+    itself; ``claims`` go to ``check_density``.
+    """
+
+    name: str
+    density: Density
+    claims: dict[str, Any]
+    sklearn_checks: bool = True
+
+
+def _gaussian(covariance: str, **settings: Any) -> Listed:
+    words = [covariance, *(str(value) for value in settings.values())]
+    return Listed("gaussian-" + "-".join(words), Gaussian(covariance, **settings), {})
+
+
+def _foreign(name: str, estimator: Any, tolerance: float, **marks: bool) -> Listed:
+    # Penalties and splits know the units of the columns.
+    claims = {"tolerance": tolerance, "equivariant": (), "storable": False}
+    return Listed(name, FromClassifier(estimator), claims, **marks)
+
+
+DENSITIES = [
+    _gaussian(covariance, **settings)
+    for covariance in ("full", "tied", "diag", "spherical")
+    for settings in (
+        {},
+        {"shrinkage": 0.3},
+        {"shrinkage": "auto"},
+        {"estimate": "unbiased"},
+        {"missing": "raise"},
+    )
+] + [
+    # The tolerance of the optimiser, which ends where the gradient is small.
+    _foreign("logistic", LogisticRegression(tol=1e-9, max_iter=1000), 1e-4),
+    _foreign("boosting", HistGradientBoostingClassifier(max_iter=5), 1e-6),
+    # Its folds go by the number of rows, so a weight cannot stand for repeated rows.
+    _foreign(
+        "calibrated",
+        CalibratedClassifierCV(LogisticRegression(tol=1e-9, max_iter=1000), cv=3),
+        1e-4,
+        sklearn_checks=False,
+    ),
+]
+
+
+def every_density(**kwargs: Any) -> Any:
+    """Run a test for every density of the list."""
+    return pytest.mark.parametrize(
+        "listed", DENSITIES, ids=[listed.name for listed in DENSITIES], **kwargs
+    )

@@ -1,0 +1,298 @@
+"""The grid of benchmarks: it compares like with like, in turns, and never what disagrees."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import jobs, report
+from benchmarks.__main__ import THREAD_VARIABLES, main
+from benchmarks.agreement import decisions_differ, fits_differ, probabilities_differ
+from benchmarks.contest import Contest, Job, compete
+from benchmarks.jobs import JOBS
+from benchmarks.jobs.minimax import optima_differ, solve
+from benchmarks.timing import Pace, Ratio, peak_megabytes, take_turns
+
+THREE_ROUNDS = Pace(seconds=0.0, least=3, most=3)
+
+
+class Clock:
+    """A clock that moves only when a call says how long it took."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.called: list[str] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def call(self, name: str, *seconds: float, answer: Any = 0) -> Callable[[], Any]:
+        """A call that takes the given seconds one after the other, then the last for ever."""
+        left = list(seconds)
+
+        def run() -> Any:
+            self.called.append(name)
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+            return answer
+
+        return run
+
+
+def fake_job(clock: Clock, *, ours: Any = 0, theirs: Any = 0, goal: float = 2.0) -> Job:
+    """Ours takes 10 s at first and 1 s afterwards, the peer 20 s and then 3 s."""
+
+    def make(n: int) -> Contest:
+        return Contest(
+            clock.call("ours", 10.0, 1.0, answer=ours),
+            lambda a, b: "" if a == b else f"{a} is not {b}",
+            {"peer": clock.call("peer", 20.0, 3.0, answer=theirs)},
+        )
+
+    return Job("fake", make, sizes=(7,), quick=(7,), goals={7: goal})
+
+
+# ------------------------------------------------------------------ the grid
+
+
+def test_names_are_unique() -> None:
+    names = [job.name for job in JOBS]
+    assert len(names) == len(set(names)) > 0
+
+
+def test_every_file_of_the_folder_enters_jobs() -> None:
+    homes = set()
+    for job in JOBS:
+        make = job.make
+        homes.add(getattr(make, "func", make).__module__.rpartition(".")[2])
+    files = {file.stem for file in Path(jobs.__path__[0]).glob("*.py")} - {"__init__"}
+    assert homes == files
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_sizes_are_well_formed(job: Job) -> None:
+    assert job.sizes == tuple(sorted(set(job.sizes)))
+    assert job.sizes[0] >= 1
+    assert job.quick
+    assert set(job.quick) <= set(job.sizes)
+    assert set(job.goals) <= set(job.sizes)
+    assert all(goal > 0 for goal in job.goals.values())
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_answers_agree(job: Job) -> None:
+    contest = job.make(job.tiny)
+    ours = contest.ours()
+    assert contest.peers
+    for name, call in contest.peers.items():
+        assert contest.differ(ours, call()) == "", name
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_data_are_the_same_every_time(job: Job) -> None:
+    first, second = job.make(job.tiny), job.make(job.tiny)
+    peer = next(iter(first.peers))
+    assert first.differ(first.ours(), second.peers[peer]()) == ""
+
+
+# ------------------------------------------------------------------ agreement
+
+
+def test_no_ratio_where_answers_differ() -> None:
+    clock = Clock()
+    (result,) = compete(fake_job(clock, ours=1, theirs=2), 7, THREE_ROUNDS, clock)
+    assert (result.verdict, result.difference, result.ratio) == ("differ", "1 is not 2", None)
+    assert result.ours_seconds is None
+    assert clock.called == ["ours", "peer"]  # asked once, and never timed
+
+
+def test_a_peer_that_differs_does_not_stop_one_that_agrees() -> None:
+    clock = Clock()
+    job = fake_job(clock)
+    contest = job.make(7)
+    peers = {"wrong": clock.call("wrong", 5.0, answer=9), **contest.peers}
+    job = replace(job, make=lambda n: replace(contest, peers=peers))
+    wrong, right = compete(job, 7, THREE_ROUNDS, clock)
+    assert (wrong.peer, wrong.ratio) == ("wrong", None)
+    assert (right.peer, right.ratio) == ("peer", Ratio(3.0, 3.0, 3.0))
+    assert clock.called.count("wrong") == 1
+
+
+def test_probabilities_must_agree_closely() -> None:
+    p = np.array([[0.25, 0.75]])
+    assert probabilities_differ(p, p + np.array([1e-12, -1e-12])) == ""
+    assert "1e-06" in probabilities_differ(p, p + np.array([1e-6, -1e-6]))
+    assert probabilities_differ(p, np.array([[np.nan, 0.75]]))
+    assert "shapes" in probabilities_differ(p, np.ones((1, 1)))
+
+
+class Oracle:
+    """A model whose rows are their own posteriors."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return X
+
+
+def test_decisions_may_differ_in_ties_only() -> None:
+    X = np.array([[0.5, 0.5], [0.4, 0.6]])
+    differ = decisions_differ(X, Oracle())
+    assert differ(np.array(["no", "yes"]), np.array(["yes", "yes"])) == ""
+    assert differ(np.array(["no", "no"]), np.array(["no", "yes"])).startswith("1 of 2")
+    assert "shapes" in differ(np.array(["no"]), np.array(["no", "yes"]))
+
+
+def test_fits_are_compared_by_what_they_answer() -> None:
+    class Other(Oracle):
+        def predict_proba(self, X: np.ndarray) -> np.ndarray:
+            return X[:, ::-1]
+
+    differ = fits_differ(np.array([[0.4, 0.6]]))
+    assert differ(Oracle(), Oracle()) == ""
+    assert differ(Oracle(), Other())
+
+
+def test_a_wrong_optimum_is_seen() -> None:
+    contest = solve(3, 50)
+    theirs = contest.peers["linprog, simplex"]()
+    ours = contest.ours()
+    assert optima_differ(ours, theirs) == ""
+    assert "optima" in optima_differ(replace(ours, value=ours.value - 1e-5), theirs)
+    assert "certain" in optima_differ(replace(ours, gap=1e-3), theirs)
+
+
+# ------------------------------------------------------------------ timing
+
+
+def test_calls_take_turns() -> None:
+    clock = Clock()
+    calls = {"a": clock.call("a", 1.0), "b": clock.call("b", 2.0, 4.0, 8.0)}
+    seconds = take_turns(calls, THREE_ROUNDS, clock)
+    assert clock.called == ["a", "b"] * 3
+    assert seconds["a"].tolist() == [1.0, 1.0, 1.0]
+    assert seconds["b"].tolist() == [2.0, 4.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("pace", "rounds"),
+    [(Pace(10.0, 1, 99), 4), (Pace(10.0, 6, 99), 6), (Pace(10.0, 1, 2), 2)],
+    ids=["until the time is over", "at least", "at most"],
+)
+def test_pace(pace: Pace, rounds: int) -> None:
+    clock = Clock()
+    assert len(take_turns({"a": clock.call("a", 3.0)}, pace, clock)["a"]) == rounds
+
+
+def test_ratio_is_of_medians_and_its_spread_of_rounds() -> None:
+    # Rounds give 2, 2, 4, 8 and 10; the medians are 8 and 2.
+    ratio = Ratio.of(np.array([2.0, 4.0, 8.0, 16.0, 20.0]), np.array([1.0, 2.0, 2.0, 2.0, 2.0]))
+    assert ratio == Ratio(median=4.0, low=2.0, high=8.0)
+
+
+def test_first_calls_stay_out_of_the_ratio() -> None:
+    clock = Clock()
+    (result,) = compete(fake_job(clock), 7, THREE_ROUNDS, clock)
+    assert (result.ours_first_call, result.peer_first_call) == (10.0, 20.0)
+    assert (result.ours_seconds, result.peer_seconds, result.rounds) == (1.0, 3.0, 3)
+    assert result.ratio == Ratio(3.0, 3.0, 3.0)
+    assert result.verdict == "ok"
+
+
+def test_a_missed_goal_is_short() -> None:
+    clock = Clock()
+    (result,) = compete(fake_job(clock, goal=3.5), 7, THREE_ROUNDS, clock)
+    assert result.verdict == "short"
+
+
+def test_peak_counts_what_a_call_holds_at_its_highest() -> None:
+    def waste() -> None:
+        np.ones(8 << 20)  # 64 MB, gone when the call ends
+
+    peak = peak_megabytes(waste)
+    if peak is None:
+        pytest.skip("only Linux tells the peak of a call")
+    assert 60 < peak < 100
+    small = peak_megabytes(lambda: None)
+    assert small is not None
+    assert small < 5
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The command line, run in this process on fake jobs."""
+    for variable in THREAD_VARIABLES:
+        monkeypatch.setenv(variable, "1")  # so that they are put back afterwards
+
+    def run(*arguments: str, grid: list[Job]) -> int:
+        monkeypatch.setattr(jobs, "JOBS", grid)
+        return main(arguments)
+
+    return run
+
+
+def grid_of(**answers: Any) -> list[Job]:
+    """A job that is over at once."""
+    return [replace(fake_job(Clock(), **answers), name="fake [a] | b")]
+
+
+def test_command_writes_what_it_prints(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, figures = tmp_path / "page.md", tmp_path / "figures.json"
+    outputs = ["--json", str(figures), "--markdown", str(page)]
+    assert command("FAKE", "--quick", *outputs, grid=grid_of()) == 0
+    assert "fake [a] | b" in capsys.readouterr().out
+    (row,) = json.loads(figures.read_text())["results"]
+    assert (row["job"], row["n"], row["peer"]) == ("fake [a] | b", 7, "peer")
+    table = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    widths = {len(re.split(r"(?<!\\)\|", line)) for line in table}
+    assert widths == {len(report.COLUMNS) + 2}
+    assert len(table) == 3
+
+
+def test_command_fails_where_answers_differ(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    assert command("--quick", "--markdown", str(page), grid=grid_of(ours=1, theirs=2)) == 1
+    assert "1 is not 2" in capsys.readouterr().out
+    row = next(line for line in page.read_text(encoding="utf-8").splitlines() if "fake" in line)
+    assert "differ" in row
+    assert not re.search(r"\dx", row)
+
+
+def test_command_lists_the_jobs_where_none_matches(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("nothing", grid=grid_of()) == 2
+    assert "fake [a] | b" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["(", "--quick"], "no regular expression"),
+        (["--threads", "0"], "--threads"),
+        (["--json", "no/such/folder/x.json"], "no folder"),
+    ],
+    ids=["pattern", "threads", "folder"],
+)
+def test_command_refuses_what_it_cannot_do(
+    command: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    with pytest.raises(SystemExit):
+        command(*arguments, grid=grid_of())
+    assert says in capsys.readouterr().err
