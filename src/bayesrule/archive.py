@@ -97,7 +97,7 @@ def _npy_header(array: np.ndarray) -> bytes:
 
 def _bytes(array: np.ndarray) -> Any:
     """The memory of a C-ordered array."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Archive:
         self._file.seek(member.start)
         if self._file.readinto(data) != member.size:  # type: ignore[attr-defined]
             raise ValueError(f"it ends within {name}")
-        if zlib.crc32(data) != member.checksum:
+        if zlib.crc32(data.data) != member.checksum:
             raise ValueError(f"{name} is damaged: its checksum is wrong")
         return data
 

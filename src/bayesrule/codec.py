@@ -15,33 +15,26 @@ All that is refused, in either direction, is a ValueError or TypeError that name
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
 import numpy as np
 
-from bayesrule.archive import MAX_DOCUMENT, MAX_MEMBERS, storable
+from bayesrule.archive import MAX_MEMBERS, storable
+from bayesrule.strict_json import MAX_DEPTH, shown
 
-#: Objects and lists within one another at most.
-MAX_DEPTH = 100
-
-#: Items of all lists and objects of a document at most; long lists are arrays.
-MAX_ITEMS = 1_000_000
-
-#: Digits of a number at most: any 64-bit number has fewer.
-MAX_DIGITS = 40
-
-NUMPY = {
-    **{np.dtype(code).name: np.dtype(code).type for code in "?bhiqBHIQefd"},
+NUMPY: dict[str, type[np.generic]] = {
+    **{
+        f"{kind}{bits}": np.dtype(f"{kind}{bits}").type
+        for kind in ("int", "uint", "float")
+        for bits in (8, 16, 32, 64)
+        if (kind, bits) != ("float", 8)
+    },
+    "bool": np.bool_,
     "str": np.str_,
 }
-
-# Text is one token, so that brackets in it do not count.
-TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
 
 class Known(Protocol):
@@ -58,68 +51,13 @@ class Known(Protocol):
         ...
 
 
-def write_document(content: dict[str, Any]) -> bytes:
-    """JSON text within the limits that reading sets."""
-    text = json.dumps(content, indent=1, allow_nan=False).encode("ascii") + b"\n"
-    if len(text) > MAX_DOCUMENT:
-        raise ValueError(f"The model needs {len(text)} bytes of JSON; the limit is {MAX_DOCUMENT}.")
-    _check_size(text)
-    return text
+#: The default of a parameter that must be given.
+MUST = Parameter.empty
 
 
-def parse_document(text: bytes) -> Any:
-    """JSON, read strictly: bounded in depth and size, no key twice, no infinity, no NaN."""
-    _check_size(text)
-    return json.loads(
-        text.decode("utf-8"),
-        object_pairs_hook=_without_duplicates,
-        parse_int=lambda digits: int(_short_number(digits)),
-        parse_float=_finite,
-        parse_constant=_finite,
-    )
-
-
-def _check_size(text: bytes) -> None:
-    """Refuse, before it is parsed, what would nest too deeply or make too many objects."""
-    brackets = text.count(b"[") + text.count(b"{")
-    if text.count(b",") > MAX_ITEMS or brackets > MAX_ITEMS:
-        raise ValueError(f"its JSON has more than {MAX_ITEMS} items")
-    depth = 0
-    for token in TOKENS.finditer(text):
-        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(token[0], 0)
-        if depth > MAX_DEPTH:
-            raise ValueError(f"its JSON is nested more than {MAX_DEPTH} deep")
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"its JSON has an object with a key twice, of {shown(list(found))}")
-    return found
-
-
-def _short_number(digits: str) -> str:
-    if len(digits) > MAX_DIGITS:
-        raise ValueError(f"its JSON has a number of {len(digits)} digits")
-    return digits
-
-
-def _finite(digits: str) -> float:
-    value = float(_short_number(digits))
-    if not math.isfinite(value):
-        raise ValueError(f"its JSON has the number {digits}")
-    return value
-
-
-def shown(value: Any) -> str:
-    """A value in a message, cut to a readable length."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def fields_of(known: Callable[..., Any]) -> list[str]:
-    """Parameters of a type's constructor."""
-    return list(signature(known).parameters)
+def fields_of(known: Callable[..., Any]) -> dict[str, Any]:
+    """Parameters of a type's constructor and their defaults."""
+    return {name: p.default for name, p in signature(known).parameters.items()}
 
 
 class Encoder:
@@ -161,9 +99,7 @@ class Encoder:
             if entry.check is not None:
                 entry.check(value)
             parts = {f: getattr(value, f) for f in fields_of(type(value))}
-            return {
-                name: {f: self.encode(v, f"{where}.{f}", depth + 1) for f, v in parts.items()}
-            }
+            return {name: {f: self.encode(v, f"{where}.{f}", depth + 1) for f, v in parts.items()}}
         if hasattr(value, "__array__"):
             return self._array(np.asarray(value), where)
         raise TypeError(
@@ -274,7 +210,10 @@ class Decoder:
 
     def _object(self, tag: str, content: Any) -> Any:
         entry = self._known[tag]
-        parts = self._fields(content, fields_of(entry.type), tag)
+        # Older files lack what was added to a type since; its default then means "as before".
+        found = content if isinstance(content, dict) else {}
+        names = [n for n, default in fields_of(entry.type).items() if n in found or default is MUST]
+        parts = self._fields(content, names, tag)
         value = entry.type(**{name: self.decode(part) for name, part in parts.items()})
         if entry.check is not None:
             entry.check(value)

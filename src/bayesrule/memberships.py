@@ -216,11 +216,11 @@ def _read_soft_labels(y: Any) -> Memberships:
     names = getattr(y, "column_names", names)  # pyarrow calls them so
     degrees = np.ascontiguousarray(y, dtype=np.float64)
     classes = np.arange(degrees.shape[1]) if names is None else as_labels(list(names))
-    wrong = np.sum(~((degrees >= 0) & np.isfinite(degrees)).all(axis=1))
-    if wrong:
+    n_wrong = np.sum(~((degrees >= 0) & np.isfinite(degrees)).all(axis=1))
+    if n_wrong:
         raise ValueError(
             "Soft labels y must be finite and not negative: one column per class, each row a "
-            f"distribution. {wrong} of {len(degrees)} rows are not."
+            f"distribution. {n_wrong} of {len(degrees)} rows are not."
         )
     sums = degrees.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1.0) > 1e-6)

@@ -13,28 +13,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, polygamma
 
 from bayesrule.covariances import FLOOR
-from bayesrule.decide import log_of
-from bayesrule.density import Density, LogDensity, Rule
+from bayesrule.density import LogDensity, Rule
 from bayesrule.gaussian import Gaussian
 from bayesrule.kernels import rates as loops
 from bayesrule.kernels.blocks import block_rows, map_blocks
 from bayesrule.memberships import Memberships
-from bayesrule.rates import (
+from bayesrule.nonnegative import (
     TINY,
     ColumnByColumn,
+    Nonnegative,
     over_classes,
-    read_nonnegative,
     warn_few_rows,
     warn_singular,
 )
 from bayesrule.stats import Moments, Several, Sums
 from bayesrule.tables import Table
+
+#: Sums that went beyond the largest number count as the largest.
+HUGE = float(np.finfo(np.float64).max)
 
 #: A variance of logarithms below this is the rounding of equal numbers.
 EQUAL = 1e-28
@@ -78,22 +80,7 @@ def zero_shares(sums: Sums) -> tuple[np.ndarray, np.ndarray]:
     return np.where(some, np.log(share), 0.0), np.where(some, np.log1p(-share), 0.0)
 
 
-class _Positive(Density):
-    """What the laws of positive numbers share: what they read."""
-
-    accept_missing: ClassVar[bool] = True
-
-    def read(self, X: Any, estimator: Any) -> Table:
-        """Numbers of zero or more."""
-        return read_nonnegative(X, estimator, type(self).__name__)
-
-    def describe_input(self, tags: Any) -> Any:
-        """Numbers of zero or more, with gaps."""
-        tags.input_tags.positive_only = True
-        return super().describe_input(tags)
-
-
-class Gamma(_Positive):
+class Gamma(Nonnegative):
     """Independent positive numbers with gamma laws, fitted by maximum likelihood.
 
     The mean is the mean of the class, and the shape a solves log a - digamma(a) = log(mean) -
@@ -129,13 +116,14 @@ class Gamma(_Positive):
         """Means and shapes, the shapes borrowed where a class says nothing of its spread."""
         sums, logs = stats.parts
         seen: np.ndarray = sums.weight > 0
-        weight, total = logs.weight, np.minimum(sums.sums[:, 1], 1 / TINY)
-        pooled = over_classes(total, weight, otherwise=1.0)
+        weight, total = logs.weight, np.minimum(sums.sums[:, 1], HUGE)
+        pooled = np.clip(over_classes(total, weight, otherwise=1.0), TINY, HUGE)
         some = np.where(weight > 0, weight, 1.0)
-        mean = np.clip(np.where(weight > 0, total / some, pooled), TINY, 1 / TINY)
+        mean = np.clip(np.where(weight > 0, total / some, pooled), TINY, HUGE)
         variance = logs.second / some
         gap = np.log(mean) - (logs.mean + logs.shift)
-        gap = np.where(variance < NARROW, 0.5 * variance, gap)
+        # It is above zero unless the sum went beyond the largest number.
+        gap = np.maximum(np.where(variance < NARROW, 0.5 * variance, gap), 0.5 * EQUAL)
         within = over_classes(weight * gap, weight)
         between = weight * (np.log(pooled) - np.log(mean))
         overall = within + np.maximum(over_classes(between, weight), 0.0)
@@ -205,7 +193,7 @@ class GammaLaw(ColumnByColumn):
         loops.add_gamma(x, shape, mean, np.log(mean), constant, log_zero, out)
 
 
-class LogNormal(_Positive):
+class LogNormal(Nonnegative):
     """Independent positive numbers whose logarithms are Gaussian.
 
     Parameters

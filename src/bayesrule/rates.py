@@ -15,30 +15,26 @@ and the Lomax law. Without a prior the mode is the maximum-likelihood estimate.
 
 from __future__ import annotations
 
-import warnings
-from abc import abstractmethod
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bayesrule.decide import log_of
-from bayesrule.density import Density, LogDensity, Rule
+from bayesrule.density import LogDensity, Rule
 from bayesrule.kernels import rates as loops
-from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
 from bayesrule.memberships import Memberships
-from bayesrule.notices import BayesRuleWarning, FewRowsWarning, SingularScatterWarning
+from bayesrule.nonnegative import (
+    TINY,
+    ColumnByColumn,
+    Nonnegative,
+    over_classes,
+    tally_values,
+    warn_few_rows,
+    warn_singular,
+)
 from bayesrule.stats import Sums
-from bayesrule.tables import Table, _columns, read_numbers
-
-#: Rates and means are kept between this and its inverse, so that logarithms stay finite.
-TINY = 1e-300
-
-
-class FractionalCountsWarning(BayesRuleWarning):
-    """Values that are not whole were given to a law of counts."""
+from bayesrule.tables import Table
 
 
 @dataclass(frozen=True)
@@ -67,150 +63,32 @@ class GammaPrior:
 FLAT = GammaPrior(1.0, 0.0)
 
 
-class ColumnByColumn(LogDensity):
-    """A settled law that is a product over columns; subclasses add one column at a time."""
-
-    seen: np.ndarray
-
-    @abstractmethod
-    def add_column(self, x: np.ndarray, j: int, out: np.ndarray) -> None:
-        """Add the log-densities of the values ``x`` of column j to ``out`` (n, K)."""
-
-    @property
-    def factors(self) -> bool:
-        return True
-
-    def __call__(self, table: Table) -> np.ndarray:
-        assert table.numbers is not None
-        out = np.zeros((len(table), len(self.seen)))
-        for j in range(table.n_columns):
-            self.add_column(table.numbers[:, j], j, out)
-        out[:, ~self.seen] = -np.inf
-        return out
-
-    def terms(self, table: Table) -> np.ndarray:
-        assert table.numbers is not None
-        out = np.zeros((len(table), len(self.seen), table.n_columns))
-        for j in range(table.n_columns):
-            self.add_column(table.numbers[:, j], j, out[:, :, j])
-        out[:, ~self.seen] = -np.inf
-        return out
-
-
-def read_nonnegative(X: Any, estimator: Any, law: str, *, whole: bool = False) -> Table:
-    """Read numbers of zero or more; warn of fractions where they should be ``whole``."""
-    table = read_numbers(X, accept_missing=True, estimator=estimator)
-    numbers = table.numbers
-    assert numbers is not None
-    flat = numbers.ravel(order="K") if numbers.flags.forc else np.ascontiguousarray(numbers).ravel()
-    negatives, fractions = loops.negatives_and_fractions(flat)
-    if negatives:
-        where = _columns((numbers < 0).sum(axis=0), table.names)
+def check_settings(density: Poisson | Exponential) -> None:
+    """Refuse settings that are not known."""
+    density.require("estimate", "map", "predictive")
+    if not (density.prior is None or isinstance(density.prior, GammaPrior)):
         raise ValueError(
-            f"Negative values in data: {law} takes numbers of zero or more, but X is below zero in "
-            f"{where}. Replace them by NaN if they stand for something unknown, or give these "
-            "columns a density on the whole line, such as Gaussian."
-        )
-    if whole and fractions:
-        where = _columns((np.floor(numbers) != numbers).sum(axis=0), table.names)
-        warnings.warn(
-            f"{law} is a law of whole counts, but X has fractions in {where}. Posteriors still "
-            "weigh them by their size, but log p(x) has lost its meaning. Use Gamma or "
-            "Exponential for measurements, or round what should be counts.",
-            FractionalCountsWarning,
-            stacklevel=2,
-        )
-    return table
-
-
-def tally_values(table: Table, memberships: Memberships) -> Sums:
-    """Weight of each class; per column the weight of its values, their sum, and that of zeros."""
-
-    def work(start: int, stop: int) -> Sums:
-        values = table.block(start, stop).numbers
-        entries = memberships.entries(start, stop)
-        return Sums(*loops.sums_of_values(values, *entries, memberships.n_classes))
-
-    size = block_rows(table.n_columns, bytes_per_block=8 * BLOCK_BYTES)
-    return reduce(add, map_blocks(work, len(table), size))
-
-
-def over_classes(total: np.ndarray, weight: np.ndarray, otherwise: float = 0.0) -> np.ndarray:
-    """Mean of each column over all classes."""
-    below = weight.sum(axis=0)
-    return np.where(below > 0, total.sum(axis=0) / np.where(below > 0, below, 1.0), otherwise)
-
-
-def warn_few_rows(lacking: np.ndarray) -> None:
-    """Say which classes (K, D) cannot tell what they should."""
-    if lacking.any():
-        classes = np.flatnonzero(lacking.any(axis=1))
-        warnings.warn(
-            f"{len(classes)} of the classes (numbers {classes[:5].tolist()} in classes_ order) "
-            f"have too few values in {_columns(lacking.sum(axis=0), None).split(' (')[0]}; they "
-            "borrow from all classes. Give them more rows.",
-            FewRowsWarning,
-            stacklevel=2,
+            f"{type(density).__name__}(prior={density.prior!r}) is not known; use None or a "
+            "GammaPrior(shape, rate)."
         )
 
 
-def warn_singular(flat: np.ndarray, cause: str) -> None:
-    """Say which classes (K, D) have values that no law of the family can fit."""
-    if flat.any():
-        classes = np.flatnonzero(flat.any(axis=1))
-        warnings.warn(
-            f"Singular: {len(classes)} of the classes (numbers {classes[:5].tolist()} in classes_ "
-            f"order) have a column whose values are all {cause}, and were regularised. Drop such "
-            "columns, add rows, or use a density for categories.",
-            SingularScatterWarning,
-            stacklevel=2,
-        )
+def evidence(prior: GammaPrior, stats: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weight, sum and pooled mean of the values, the gaps filled if need be.
+
+    A class without any value in a column has the prior to go by. Where that says nothing of the
+    scale, the class counts as one row at the mean of all classes.
+    """
+    weight, total = stats.sums[:, 0], stats.sums[:, 1]
+    pooled = over_classes(total, weight)
+    if prior.rate > 0:
+        return weight, total, pooled
+    empty = weight == 0
+    warn_few_rows(empty & (stats.weight > 0)[:, None] & (weight.sum(axis=0) > 0))
+    return np.where(empty, 1.0, weight), np.where(empty, pooled, total), pooled
 
 
-class _Rates(Density):
-    """What the laws of one rate share: their settings and their statistic."""
-
-    accept_missing: ClassVar[bool] = True
-
-    prior: GammaPrior | None
-    estimate: str
-
-    def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> Density:
-        """Check the settings; there is nothing to learn before counting."""
-        self.require("estimate", "map", "predictive")
-        if not (self.prior is None or isinstance(self.prior, GammaPrior)):
-            raise ValueError(
-                f"{type(self).__name__}(prior={self.prior!r}) is not known; use None or a "
-                "GammaPrior(shape, rate)."
-            )
-        return self
-
-    def tally(self, table: Table, memberships: Memberships) -> Sums:
-        """Weights and sums of the values of each class and column."""
-        return tally_values(table, memberships)
-
-    def describe_input(self, tags: Any) -> Any:
-        """Numbers of zero or more, with gaps."""
-        tags.input_tags.positive_only = True
-        return super().describe_input(tags)
-
-    def _evidence(self, stats: Sums) -> tuple[GammaPrior, np.ndarray, np.ndarray, np.ndarray]:
-        """The prior, and weights, sums and pooled means of the values; gaps are filled if need be.
-
-        A class without any value in a column has the prior to go by. Where that says nothing of
-        the scale, the class counts as one row at the mean of all classes.
-        """
-        prior = FLAT if self.prior is None else self.prior
-        weight, total = stats.sums[:, 0], stats.sums[:, 1]
-        pooled = over_classes(total, weight)
-        if prior.rate == 0:
-            empty = weight == 0
-            warn_few_rows(empty & (stats.weight > 0)[:, None] & (weight.sum(axis=0) > 0))
-            weight, total = np.where(empty, 1.0, weight), np.where(empty, pooled, total)
-        return prior, weight, total, pooled
-
-
-class Poisson(_Rates):
+class Poisson(Nonnegative):
     """Independent counts.
 
     Parameters
@@ -237,17 +115,25 @@ class Poisson(_Rates):
     ([5.75, 0.75], ['calm', 'busy'])
     """
 
+    whole: ClassVar[bool] = True
+
     def __init__(self, prior: GammaPrior | None = GammaPrior(1.5, 0.0), estimate: str = "map"):
         self.prior = prior
         self.estimate = estimate
 
-    def read(self, X: Any, estimator: Any) -> Table:
-        """Whole numbers of zero or more."""
-        return read_nonnegative(X, estimator, "Poisson", whole=True)
+    def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> Poisson:
+        """Check the settings; there is nothing to learn before counting."""
+        check_settings(self)
+        return self
+
+    def tally(self, table: Table, memberships: Memberships) -> Sums:
+        """Weights and sums of the values of each class and column."""
+        return tally_values(table, memberships)
 
     def settle(self, stats: Sums) -> LogDensity:
         """Rates, or the gamma laws that they have given the rows."""
-        prior, weight, total, _ = self._evidence(stats)
+        prior = FLAT if self.prior is None else self.prior
+        weight, total, _ = evidence(prior, stats)
         shape, rate = prior.shape + total, prior.rate + weight
         if self.estimate == "predictive":
             return NegativeBinomialLaw(shape, rate, stats.weight > 0)
@@ -278,7 +164,7 @@ class NegativeBinomialLaw(ColumnByColumn):
         loops.add_negative_binomial(x, self.shape[:, j].copy(), self.rate[:, j].copy(), out)
 
 
-class Exponential(_Rates):
+class Exponential(Nonnegative):
     """Independent waiting times: positive numbers that have no typical size.
 
     Parameters
@@ -309,13 +195,19 @@ class Exponential(_Rates):
         self.prior = prior
         self.estimate = estimate
 
-    def read(self, X: Any, estimator: Any) -> Table:
-        """Numbers of zero or more."""
-        return read_nonnegative(X, estimator, "Exponential")
+    def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> Exponential:
+        """Check the settings; there is nothing to learn before counting."""
+        check_settings(self)
+        return self
+
+    def tally(self, table: Table, memberships: Memberships) -> Sums:
+        """Weights and sums of the values of each class and column."""
+        return tally_values(table, memberships)
 
     def settle(self, stats: Sums) -> LogDensity:
         """Rates, or the gamma laws that they have given the rows."""
-        prior, weight, total, pooled = self._evidence(stats)
+        prior = FLAT if self.prior is None else self.prior
+        weight, total, pooled = evidence(prior, stats)
         shape, rate = prior.shape + weight, prior.rate + total
         flat = rate == 0
         warn_singular(flat & (stats.weight > 0)[:, None] & (pooled > 0), "zero")

@@ -50,6 +50,8 @@ class Table:
         Counts in compressed rows.
     parts : tuple of Table
         Blocks of columns of the same rows, each for a density of its own.
+    layout : object or None
+        Which columns went into which part, and for which density.
     """
 
     numbers: np.ndarray | None = None
@@ -59,6 +61,7 @@ class Table:
     coded: Coded | None = None
     counts: Any = None
     parts: tuple[Table, ...] = ()
+    layout: Any = None
 
     def __len__(self) -> int:
         if self.parts:

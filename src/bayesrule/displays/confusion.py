@@ -126,9 +126,7 @@ class ConfusionDisplay:
         (['ill', 'well', 'refer'], array([[0.05, 0. , 0.05],
                [0. , 0.45, 0.45]]))
         """
-        labels = (
-            np.sort(np.asarray(classes)) if classes is not None else read_target(y_true).classes
-        )
+        labels = read_target(y_true).classes if classes is None else np.unique(classes)
         decided = listed(y_decided)
         if decisions is None:
             found = dict.fromkeys(decided)
@@ -143,7 +141,7 @@ class ConfusionDisplay:
         bad = np.flatnonzero((totals == 0) & (prior > 0))
         if len(bad):
             raise ValueError(
-                f"No row (of positive weight) has class {labels[bad[0]]!r}, whose prior is "
+                f"No row (of positive weight) has class {labels.tolist()[bad[0]]!r}, whose prior is "
                 f"{prior[bad[0]]:.3g}: nothing tells how it would be decided."
             )
         rows, codes, weights = known.entries()
@@ -192,7 +190,8 @@ class ConfusionDisplay:
 
         strength = 0.9 * np.sqrt(self.confusion / max(self.confusion.max(), 1e-300))
         self.text_ = np.empty(self.confusion.shape, dtype=object)
-        for k, d in np.ndindex(*self.confusion.shape):
+        for (k, d), share in np.ndenumerate(self.confusion):
+            at = float(left[d])
             right = where[d] == k
             hue = style.hue(0)
             if aside[d]:
@@ -201,12 +200,12 @@ class ConfusionDisplay:
                 hue = style.hue(1)
             fill = style.tint(hue, strength[k, d])
             self.ax_.add_patch(
-                Rectangle((left[d], k), 1, 1, facecolor=fill, edgecolor="white", linewidth=1.5)
+                Rectangle((at, k), 1, 1, facecolor=fill, edgecolor="white", linewidth=1.5)
             )
             if right:
                 self.ax_.add_patch(
                     Rectangle(
-                        (left[d] + 0.03, k + 0.03),
+                        (at + 0.03, k + 0.03),
                         0.94,
                         0.94,
                         facecolor="none",
@@ -214,11 +213,9 @@ class ConfusionDisplay:
                         linewidth=1.6,
                     )
                 )
-            ink = style.readable_on(fill) if self.confusion[k, d] > 0 else style.NOTHING
+            ink = style.readable_on(fill) if share > 0 else style.NOTHING
             look = {"ha": "center", "va": "center", "color": ink, **kwargs}
-            self.text_[k, d] = self.ax_.text(
-                left[d] + 0.5, k + 0.5, counted(self.confusion[k, d], per), **look
-            )
+            self.text_[k, d] = self.ax_.text(at + 0.5, k + 0.5, counted(share, per), **look)
 
     def _draw_frame(self, left: np.ndarray, per: int) -> None:
         """Names of classes and decisions, and what the numbers are."""

@@ -11,15 +11,14 @@ from bayesrule import decide
 from bayesrule.displays import style
 from bayesrule.displays.sources import (
     as_rule_sees,
-    change_points,
     chosen_estimator,
     codes_of,
     final_rule,
     memberships_in,
-    place_of,
 )
+from bayesrule.displays.sweeps import Sample, Sweep, curve
 from bayesrule.gains import resolve_gain
-from bayesrule.memberships import Memberships
+from bayesrule.memberships import read_target
 from bayesrule.priors import given_priors
 
 
@@ -127,10 +126,10 @@ class GainCurveDisplay:
         estimator = chosen_estimator(estimator)
         rule = final_rule(estimator)
         rows = as_rule_sees(estimator, X)
-        sample = _Sample(rule.log_density(rows), rule.classes_, y, sample_weight)
+        sample = Sample(rule.log_density(rows), rule.classes_, y, sample_weight)
         decided = codes_of(rule.predict(rows), rule.decisions_)
-        sweep = _Sweep(rule.priors_, rule.gain_, rule.decisions_, rule.classes_, entry, prior_of)
-        return cls(**_curve(sample, decided, sweep, values)).plot(ax, **kwargs)
+        sweep = Sweep(rule.priors_, rule.gain_, rule.decisions_, rule.classes_, entry, prior_of)
+        return cls(**curve(sample, decided, sweep, values)).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -180,7 +179,7 @@ class GainCurveDisplay:
         """
         if (y_proba is None) == (log_density is None):
             raise ValueError("Give either y_proba or log_density, and not both.")
-        labels = _labels(y_true) if classes is None else np.asarray(classes)
+        labels = read_target(y_true).classes if classes is None else np.asarray(classes)
         if len(labels) > 1 and (labels[1:] <= labels[:-1]).any():
             raise ValueError(
                 f"classes must be sorted and distinct, but are {labels.tolist()}. Sort them, and "
@@ -197,10 +196,10 @@ class GainCurveDisplay:
         if log_density is None:
             columns = _log_ratio(columns, prior)
         matrix, decisions = resolve_gain(gain, labels)
-        sample = _Sample(columns, labels, y_true, sample_weight)
+        sample = Sample(columns, labels, y_true, sample_weight)
         decided, _ = decide.best_decisions(columns, prior, matrix)
-        sweep = _Sweep(prior, matrix, decisions, labels, entry, prior_of)
-        return cls(**_curve(sample, decided, sweep, values)).plot(ax, **kwargs)
+        sweep = Sweep(prior, matrix, decisions, labels, entry, prior_of)
+        return cls(**curve(sample, decided, sweep, values)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, shares: bool = True, **kwargs: Any) -> GainCurveDisplay:
         """Draw the curve.
@@ -240,6 +239,7 @@ class GainCurveDisplay:
                 textcoords="offset points",
                 fontsize="small",
                 color=style.QUIET,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
             )
         ax.set(
             xlim=(self.values[0], self.values[-1]),
@@ -304,9 +304,12 @@ class GainCurveDisplay:
         band.tick_params(labelbottom=False, bottom=False)
         tints = [style.tint(c, 0.6) for c in colours]
         band.stackplot(self.values, self.shares.T, colors=tints, linewidth=0)
-        flips = {"marker": 6, "linestyle": "none", "color": style.QUIET, "clip_on": False}
-        if len(self.flips):
-            band.plot(self.flips, np.full(len(self.flips), -0.06), markersize=4, **flips)
+        # Near an end of the axis nearly every sweep of a prior flips: to one class, or without it.
+        low, high = self.values[[0, -1]]
+        inside = np.minimum(self.flips - low, high - self.flips) > 0.005 * (high - low)
+        flips = self.flips[inside]
+        caret = {"marker": 6, "markersize": 4, "color": style.QUIET, "linestyle": "none"}
+        band.plot(flips, np.full(len(flips), -0.06), clip_on=False, **caret)
         used = np.flatnonzero(self.shares.max(axis=0) > 0)
         names = [style.written(self.decisions[d], 24, 1) for d in used]
         per_row = max(1, min(len(used), 70 // (max(map(len, names)) + 5)))
@@ -314,7 +317,7 @@ class GainCurveDisplay:
             [Patch(color=tints[d], linewidth=0) for d in used],
             names,
             title="shares of decisions as the rule adapts"
-            + (" (▴ where one comes into use or drops out)" if len(self.flips) else ""),
+            + (" (▴ where one comes into use or drops out)" if len(flips) else ""),
             loc="lower left",
             bbox_to_anchor=(0.0, 1.0),
             ncols=per_row,
@@ -330,145 +333,6 @@ class GainCurveDisplay:
         return band
 
 
-class _Sample:
-    """Rows with known classes, each class weighing one in all."""
-
-    def __init__(self, log_density: np.ndarray, classes: np.ndarray, y: Any, sample_weight: Any):
-        known: Memberships = memberships_in(classes, y, len(log_density), sample_weight)
-        self.log_density = np.ascontiguousarray(log_density, dtype=float)
-        self.rows, self.codes, weights = known.entries()
-        self.totals = known.totals()
-        self.weights = weights / self.totals[self.codes]
-        self.classes = classes
-
-    def rates(self, decided: np.ndarray, n_decisions: int) -> np.ndarray:
-        """P(decision | class), shape (K, A)."""
-        n_classes = len(self.classes)
-        cells = self.codes * n_decisions + decided[self.rows]
-        counts = np.bincount(cells, self.weights, n_classes * n_decisions)
-        return counts.reshape(n_classes, n_decisions)
-
-
-class _Sweep:
-    """The priors and the gain at each value of what moves."""
-
-    def __init__(
-        self,
-        priors: np.ndarray,
-        gain: np.ndarray,
-        decisions: np.ndarray,
-        classes: np.ndarray,
-        entry: Any,
-        prior_of: Any,
-    ):
-        if (entry is None) == (prior_of is None):
-            raise ValueError(
-                "Say what moves: entry=(true class, decision) or prior_of=class, and not both."
-            )
-        self.priors, self.gain, self.decisions, self.classes = priors, gain, decisions, classes
-        self.prior_of, self.entry = prior_of, None
-        if entry is None:
-            self.k = place_of(prior_of, classes, "class")
-            self.fitted = float(priors[self.k])
-            return
-        if not isinstance(entry, tuple) or len(entry) != 2:
-            raise ValueError(f"entry must be a pair (true class, decision), but is {entry!r}.")
-        self.entry = entry
-        self.k = place_of(entry[0], classes, "class")
-        self.d = place_of(entry[1], decisions, "decision")
-        self.fitted = float(gain[self.k, self.d])
-
-    def at(self, value: float) -> tuple[np.ndarray, np.ndarray]:
-        """Priors and gain where what moves has this value."""
-        if self.entry is not None:
-            gain = self.gain.copy()
-            gain[self.k, self.d] = value
-            return self.priors, gain
-        others = np.delete(self.priors, self.k)
-        total = others.sum()
-        # Others without any prior have no proportions to keep: they share equally.
-        others = others / total if total > 0 else np.full(len(others), 1 / max(len(others), 1))
-        return np.insert(others * (1.0 - value), self.k, value), self.gain
-
-    def values(self, values: Any) -> np.ndarray:
-        """The values to compute, in order; by default a range round the fitted one."""
-        if values is None:
-            low, high = (0.0, 1.0) if self.entry is None else self._range()
-            return np.union1d(np.linspace(low, high, 101), [self.fitted])
-        numbers = np.unique(np.asarray(values, dtype=float))
-        if numbers.ndim != 1 or len(numbers) < 2 or not np.isfinite(numbers).all():
-            raise ValueError("values must hold at least two different finite numbers.")
-        if self.entry is None and (numbers[0] < 0 or numbers[-1] > 1):
-            raise ValueError(
-                f"values are priors here and must lie between 0 and 1, but reach from "
-                f"{numbers[0]:g} to {numbers[-1]:g}."
-            )
-        return numbers
-
-    def _range(self) -> tuple[float, float]:
-        """As far to each side as the best other decision for the class is away."""
-        others = np.delete(self.gain[self.k], self.d)
-        width = abs(self.fitted - others.max()) if len(others) else 0.0
-        width = width or float(np.ptp(self.gain)) or 1.0
-        return self.fitted - width, self.fitted + width
-
-
-def _curve(sample: _Sample, decided: np.ndarray, sweep: _Sweep, values: Any) -> dict[str, Any]:
-    """All arrays of the display."""
-    points = sweep.values(values)
-    _refuse_unseen(sample, sweep, points)
-    n = len(sweep.decisions)
-
-    def rates_at(value: float) -> np.ndarray:
-        best, _ = decide.best_decisions(sample.log_density, *sweep.at(value))
-        return sample.rates(best, n)
-
-    def used(numbers: np.ndarray) -> np.ndarray:
-        return np.array([_used(sweep.at(v)[0] @ rates_at(v)) for v in numbers], dtype=object)
-
-    kept = sample.rates(decided, n)
-    adapted, fixed, constants, shares = [], [], [], []
-    for value in points:
-        priors, gain = sweep.at(value)
-        rates = rates_at(value)
-        adapted.append(priors @ (rates * gain).sum(axis=1))
-        fixed.append(priors @ (kept * gain).sum(axis=1))
-        constants.append(priors @ gain)
-        shares.append(priors @ rates)
-    sets = np.array([_used(row) for row in shares], dtype=object)
-    return {
-        "values": points,
-        "adapted": np.array(adapted),
-        "fixed": np.array(fixed),
-        "constants": np.array(constants),
-        "shares": np.array(shares),
-        "flips": change_points(used, points, sets),
-        "fitted": sweep.fitted,
-        "fitted_gain": float(sweep.priors @ (kept * sweep.gain).sum(axis=1)),
-        "decisions": sweep.decisions,
-        "classes": sweep.classes,
-        "entry": sweep.entry,
-        "prior_of": sweep.prior_of,
-    }
-
-
-def _used(shares: np.ndarray) -> int:
-    """The set of decisions in use, as the bits of one number."""
-    return sum(1 << d for d in np.flatnonzero(shares > 0).tolist())
-
-
-def _refuse_unseen(sample: _Sample, sweep: _Sweep, points: np.ndarray) -> None:
-    """A class with a prior needs rows: without them its rates are unknown."""
-    highest = np.maximum(sweep.priors, np.max([sweep.at(v)[0] for v in points[[0, -1]]], axis=0))
-    bad = np.flatnonzero((sample.totals == 0) & (highest > 0))
-    if len(bad):
-        raise ValueError(
-            f"No row (of positive weight) has class {sample.classes[bad[0]]!r}, whose prior is "
-            f"up to {highest[bad[0]]:.3g}: nothing tells how it would be decided. Give rows of "
-            "every class, or priors of zero."
-        )
-
-
 def _log_ratio(proba: np.ndarray, priors: np.ndarray) -> np.ndarray:
     """Log-densities up to a row's term: log posterior minus log prior; nothing without a prior."""
     if not np.isfinite(proba).all() or (proba < 0).any():
@@ -476,10 +340,3 @@ def _log_ratio(proba: np.ndarray, priors: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.log(proba) - np.log(priors)
     return np.where(priors > 0, ratio, -np.inf)
-
-
-def _labels(y: Any) -> np.ndarray:
-    """Classes that labels or columns of soft labels name."""
-    from bayesrule.memberships import read_target
-
-    return read_target(y).classes

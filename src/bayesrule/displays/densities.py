@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from bayesrule.displays import style
 from bayesrule.displays.slices import Slices
@@ -14,6 +15,7 @@ from bayesrule.displays.sources import (
     chosen_estimator,
     codes_of,
     final_rule,
+    increasing,
     true_codes,
 )
 
@@ -79,7 +81,7 @@ class ClassDensityDisplay:
         feature: Any = 0,
         at: Any = None,
         weighted: bool = False,
-        resolution: int = 400,
+        values: Any = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> ClassDensityDisplay:
@@ -98,8 +100,10 @@ class ClassDensityDisplay:
             Where the other features are held; by default at their medians.
         weighted : bool
             Whether to draw prior times density: where these cross, the most probable class changes.
-        resolution : int
-            Points of each curve.
+        values : array of numbers, default=None
+            Values of the feature, for example whole numbers where it counts; the decision then
+            changes midway between two of them. By default 400 over the range of X, and changes
+            are sought between them.
         ax : matplotlib Axes, default=None
         **kwargs
             Passed to :meth:`plot`.
@@ -125,11 +129,10 @@ class ClassDensityDisplay:
                 "classifier's are known only up to a term common to the classes, and a "
                 "pipeline's are those of other features: give the last step, and X transformed."
             )
-        if resolution < 2:
-            raise ValueError(f"resolution must be at least 2, but is {resolution}.")
         slices = Slices(X, at, getattr(rule, "feature_names_in_", None))
         j = slices.place(feature)
-        values = np.linspace(*slices.span(j), resolution)
+        stated = values is not None
+        values = increasing(values) if stated else np.linspace(*slices.span(j), 400)
 
         def decided(points: np.ndarray) -> np.ndarray:
             return codes_of(rule.predict(slices.rows({j: points})), rule.decisions_)
@@ -139,7 +142,11 @@ class ClassDensityDisplay:
         return cls(
             values=values,
             log_density=rule.log_density(slices.rows({j: values})),
-            boundaries=change_points(decided, values, along),
+            boundaries=(
+                0.5 * (values[changes] + values[changes + 1])
+                if stated
+                else change_points(decided, values, along)
+            ),
             interval_decisions=along[np.append(0, changes + 1)],
             priors=rule.priors_,
             decisions=rule.decisions_,
@@ -169,7 +176,7 @@ class ClassDensityDisplay:
                 heights = heights + np.log(self.priors)
         top = heights.max(axis=None if self.weighted else 0)
         curves = np.exp(heights - np.where(np.isfinite(top), top, 0.0))
-        area = np.trapezoid(curves, self.values, axis=0)
+        area = trapezoid(curves, self.values, axis=0)
         area = area.sum() if self.weighted else area
         return curves / np.where(area > 0, area, 1.0)
 

@@ -68,13 +68,23 @@ def codes_of(answers: Any, labels: np.ndarray) -> np.ndarray:
     return np.array([known[a] for a in answers], dtype=np.intp)
 
 
+def increasing(values: Any) -> np.ndarray:
+    """Values that a user states for an axis, sorted."""
+    numbers = np.unique(np.asarray(values, dtype=float))
+    if len(numbers) < 2 or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"values must hold at least two different numbers, all finite; got {len(numbers)}."
+        )
+    return numbers
+
+
 def memberships_in(classes: np.ndarray, y: Any, n_rows: int, sample_weight: Any) -> Memberships:
     """True classes of the rows, as hard or soft labels, among the given classes."""
     found = read_target(y)
     where = places(found.classes, classes)
     if (where < 0).any():
         raise ValueError(
-            f"y has class {found.classes[where < 0][0]!r}, which is not among {classes.tolist()}."
+            f"y has class {found.classes[where < 0].tolist()[0]!r}, which is not among {classes.tolist()}."
         )
     if len(found) != n_rows:
         raise ValueError(f"There are {n_rows} rows, but y has {len(found)}.")

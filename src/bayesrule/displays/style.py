@@ -125,14 +125,16 @@ def marker(k: int) -> str:
     return MARKERS[k % len(MARKERS)]
 
 
-def tint(colour: str, strength: float) -> tuple[float, ...]:
+def tint(colour: str, strength: float) -> tuple[float, float, float]:
     """A colour mixed with white; strength 1 leaves it as it is."""
-    return tuple(1.0 - strength * (1.0 - channel) for channel in channels(colour))
+    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in channels(colour))
+    return red, green, blue
 
 
-def shade(colour: str, strength: float) -> tuple[float, ...]:
+def shade(colour: str, strength: float) -> tuple[float, float, float]:
     """A colour mixed with black; strength 1 is black."""
-    return tuple((1.0 - strength) * channel for channel in channels(colour))
+    red, green, blue = ((1.0 - strength) * channel for channel in channels(colour))
+    return red, green, blue
 
 
 def channels(colour: str) -> tuple[float, float, float]:

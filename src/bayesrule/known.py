@@ -1,0 +1,233 @@
+"""The closed list of types that a model file may hold, and what makes their values sound.
+
+A new density joins by one line for each of its types. A type whose fields could contradict each
+other brings a ``check``; a density brings a ``counted`` where counting one row, which tells what
+its statistics look like, could take more memory than the file has bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from bayesrule.conjugate import MeanPrior, NormalInverseWishart
+from bayesrule.density import Rule
+from bayesrule.discrete import Bernoulli, Categorical
+from bayesrule.gains import NamedActions
+from bayesrule.gaussian import Gaussian
+from bayesrule.learned import Learned
+from bayesrule.memberships import Memberships
+from bayesrule.priors import Minimax, MinimaxSolution, ShiftedSolution
+from bayesrule.stats import Counts, Moments, Sample, Several, Sums
+from bayesrule.tables import Table
+
+
+def row_of_ones(learned: Learned, n_features: int) -> Any:
+    """An X of one row that most densities of numbers can read."""
+    return np.ones((1, n_features))
+
+
+def counted_like_a_row(learned: Learned, row: Table) -> None:
+    """The statistics must have the form that one row gives them."""
+    fresh = learned.prepared.tally(row, Memberships(learned.classes[:1], np.zeros(1, np.int32)))
+    require_form(learned.stats, fresh)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a type.
+
+    Parameters
+    ----------
+    type : type
+        Its constructor's parameters are its fields.
+    check : function of a value, or None
+        Raises ValueError where the value contradicts itself.
+    counted : function of (Learned, Table of one row)
+        For densities: raises ValueError where the statistics are not such as the prepared density
+        counts, above all where a compiled loop would believe a shape without looking.
+    row : function of (Learned, number of features)
+        For densities: an X of one row that the model can read.
+    """
+
+    type: Callable[..., Any]
+    check: Callable[[Any], None] | None = None
+    counted: Callable[[Learned, Table], None] = counted_like_a_row
+    row: Callable[[Learned, int], Any] = row_of_ones
+
+
+def require(good: Any, problem: str) -> None:
+    """Raise ValueError unless all is good."""
+    if not np.all(good):
+        raise ValueError(problem)
+
+
+def require_floats(array: Any, name: str, *shape: int | None, least: float = -np.inf) -> None:
+    """An array must hold finite float64 in a shape; None stands for any length."""
+    require(isinstance(array, np.ndarray) and array.dtype == np.float64, f"{name} is no float64")
+    fits = len(shape) == array.ndim and all(
+        wanted in (None, found) for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    require(fits, f"{name} has the shape {array.shape}, which does not fit")
+    require(np.isfinite(array) & (array >= least), f"{name} has a value that cannot be")
+
+
+def check_distribution(array: Any, name: str, *shape: int | None) -> None:
+    """Probabilities must not be negative, and sum to one along the last axis."""
+    require_floats(array, name, *shape, least=0.0)
+    require(np.abs(array.sum(axis=-1) - 1.0) <= 1e-6, f"{name} does not sum to one")
+
+
+def _check_sums(stats: Sums) -> None:
+    for name, array, least in (("weight", stats.weight, 0.0), ("sums", stats.sums, -np.inf)):
+        shape: tuple[None, ...] = (None,) * np.ndim(array)
+        require_floats(array, f"Sums.{name}", *shape, least=least)
+        require(len(shape) > 0, f"Sums.{name} is a single number")
+    require(len(stats.weight) == len(stats.sums), "Sums has parts of different lengths")
+
+
+def _check_counts(stats: Counts) -> None:
+    parts = stats.categories, stats.counts
+    require([type(part) is tuple for part in parts], "Counts has parts that are no tuples")
+    require(len(stats.categories) == len(stats.counts) > 0, "Counts has unequal numbers of columns")
+    rows = {np.shape(counts)[:1] for counts in stats.counts}
+    require(len(rows) == 1, "Counts has columns with different numbers of classes")
+    for labels, counts in zip(*parts, strict=True):
+        require(isinstance(labels, np.ndarray) and labels.ndim == 1, "Counts has no categories")
+        require_floats(counts, "Counts.counts", None, len(labels), least=0.0)
+        require(labels[:-1] < labels[1:], "Counts has categories that are not sorted")
+
+
+def _check_moments(stats: Moments) -> None:
+    require_floats(stats.shift, "Moments.shift", None)
+    require_floats(stats.mean, "Moments.mean", None, len(stats.shift))
+    n_classes, n_columns = stats.mean.shape
+    weight = (n_classes, n_columns) if np.ndim(stats.weight) == 2 else (n_classes,)
+    require_floats(stats.weight, "Moments.weight", *weight, least=0.0)
+    shapes = {
+        "diagonal": (n_classes, n_columns),
+        "full": (n_classes, n_columns, n_columns),
+        "tied": (n_columns, n_columns),
+    }
+    require(stats.kind in shapes, f"Moments.kind is {stats.kind!r}")
+    require_floats(stats.second, "Moments.second", *shapes[stats.kind])
+    diagonal = stats.second
+    if stats.kind != "diagonal":
+        diagonal = np.diagonal(stats.second, axis1=-2, axis2=-1)
+    require(diagonal >= 0, "Moments.second has a negative square")
+
+
+def _check_sample(stats: Sample) -> None:
+    rows, codes = stats.rows, stats.codes
+    require(isinstance(rows, np.ndarray) and rows.ndim == 2, "Sample.rows is no table")
+    require(rows.dtype in (np.float64, np.float32), "Sample.rows holds no numbers")
+    require(~np.isinf(rows), "Sample.rows has an infinite value")
+    fits = isinstance(codes, np.ndarray) and codes.shape == (len(rows),) and codes.dtype.kind == "i"
+    require(fits, "Sample.codes are not one class per row")
+    require(codes >= 0, "Sample.codes has a negative class")
+    require_floats(stats.weights, "Sample.weights", len(rows), least=0.0)
+
+
+def _check_several(stats: Several) -> None:
+    require(type(stats.parts) is tuple and len(stats.parts) > 0, "Several has no parts")
+
+
+def require_form(stats: Any, fresh: Any) -> None:
+    """A statistic must have the form of another one, of other rows and of one class."""
+    require(type(stats) is type(fresh), "its statistics are not those of its density")
+    if type(stats) is Several:
+        require(len(stats.parts) == len(fresh.parts), "its statistics have other parts")
+        for part, fresh_part in zip(stats.parts, fresh.parts, strict=True):
+            require_form(part, fresh_part)
+        return
+    if type(stats) is Counts:
+        same = len(stats.categories) == len(fresh.categories)
+        require(same, "its statistics are of another number of columns")
+        return
+    for field in fields(stats):
+        one, other = getattr(stats, field.name), getattr(fresh, field.name)
+        if isinstance(one, np.ndarray):
+            same = one.shape[1:] == other.shape[1:] and one.dtype.kind == other.dtype.kind
+        else:
+            same = one == other
+        require(same, "its statistics have another shape")
+
+
+def require_settings(learned: Learned, row: Table) -> None:
+    """Settings must be such as ``fit`` would take, where they are all that was prepared."""
+    if type(learned.prepared) is type(learned.density):
+        require(learned.prepared is learned.density, "it was prepared otherwise")
+        one_class = Memberships(learned.classes[:1], np.zeros(1, np.int32))
+        learned.density.prepare(row, one_class, Rule(np.ones(1), np.ones((1, 1))))
+
+
+def _counted_gaussian(learned: Learned, row: Table) -> None:
+    """Told from the shapes alone: one row of full scatters takes the square of its columns."""
+    prepared: Any = learned.prepared
+    stats = learned.stats
+    if prepared.covariance in ("diag", "spherical"):
+        fits = type(stats) is Moments and stats.kind == "diagonal" and stats.weight.ndim == 2
+        require(fits, "its statistics are not those of diagonal Gaussians")
+    else:
+        kinds = [type(part) for part in stats.parts] if type(stats) is Several else []
+        require(kinds == [Moments, Sample], "its statistics are not those of full Gaussians")
+        stats, incomplete = stats.parts
+        fits = stats.kind == prepared.covariance and stats.weight.ndim == 1
+        require(fits, f"its statistics are not those of {prepared.covariance} Gaussians")
+        fits = incomplete.rows.shape[1] == row.n_columns and incomplete.rows.dtype == np.float64
+        require(fits, "its rows with missing values have another shape")
+    require(len(stats.shift) == row.n_columns, "its statistics are of another number of columns")
+
+
+def _row_of_categories(learned: Learned, n_features: int) -> Any:
+    """A category of each column that was seen."""
+    stats = learned.stats
+    require(type(stats) is Counts, "its statistics are not those of categories")
+    require(len(stats.categories) == n_features, "its statistics are of other columns")
+    return [[labels[0] if len(labels) else 0.0 for labels in stats.categories]]
+
+
+def _check_minimax(priors: Minimax) -> None:
+    require(priors.on in ("regret", "gain"), f"Minimax(on={priors.on!r}) is not known")
+    settings = priors.randomised, priors.tol, priors.max_cuts
+    numbers = [isinstance(setting, (bool, int, float, np.generic)) for setting in settings]
+    require(numbers, "Minimax has settings that are no numbers")
+
+
+def _check_minimax_solution(solution: MinimaxSolution) -> None:
+    check_distribution(solution.priors, "the minimax priors", None)
+    check_distribution(solution.mixture, "the minimax mixture", None)
+    shape = len(solution.mixture), len(solution.priors)
+    check_distribution(solution.mixture_priors, "the priors of the minimax mixture", *shape)
+    for risks in (solution.class_risks, solution.randomised_class_risks):
+        require_floats(risks, "the minimax risks", len(solution.priors))
+
+
+def _check_shifted_solution(solution: ShiftedSolution) -> None:
+    check_distribution(solution.priors, "the shifted priors", None)
+    require_floats(solution.standard_error, "their standard error", len(solution.priors))
+
+
+#: Every type a model file may hold, by the name it has there. Names are never used again for
+#: something else: old files must keep their meaning.
+KNOWN: dict[str, Known] = {
+    "Bernoulli": Known(Bernoulli),
+    "Categorical": Known(Categorical, row=_row_of_categories),
+    "Gaussian": Known(Gaussian, counted=_counted_gaussian),
+    "MeanPrior": Known(MeanPrior),
+    "NormalInverseWishart": Known(NormalInverseWishart),
+    "Minimax": Known(Minimax, _check_minimax),
+    "MinimaxSolution": Known(MinimaxSolution, _check_minimax_solution),
+    "ShiftedSolution": Known(ShiftedSolution, _check_shifted_solution),
+    "NamedActions": Known(NamedActions),
+    "Learned": Known(Learned),
+    "Rule": Known(Rule),
+    "Sums": Known(Sums, _check_sums),
+    "Counts": Known(Counts, _check_counts),
+    "Moments": Known(Moments, _check_moments),
+    "Sample": Known(Sample, _check_sample),
+    "Several": Known(Several, _check_several),
+}
