@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -12,6 +14,8 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesrule import FromClassifier, Gaussian
 from bayesrule.density import Density
+from bayesrule.positive import Gamma, LogNormal
+from bayesrule.rates import Exponential, Poisson
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,17 @@ def _foreign(name: str, estimator: Any, tolerance: float, **marks: bool) -> List
     return Listed(name, FromClassifier(estimator), claims, **marks)
 
 
+def _nonnegative(name: str, density: Density) -> Listed:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1, 2], [40, 30, 20]))
+    mean = np.array([[1.0, 4.0, 2.0], [2.0, 1.0, 2.5], [6.0, 3.0, 0.6]])[y]
+    if isinstance(density, Poisson):
+        return Listed(name, density, {"X": rng.poisson(mean), "y": y, "equivariant": ()})
+    # A frame: where X is an array, the laws that integrate go below zero too.
+    X = pd.DataFrame(rng.gamma(2.0, mean), columns=list("abc"))
+    return Listed(name, density, {"X": X, "y": y, "equivariant": ("scale",)})
+
+
 DENSITIES = [
     _gaussian(covariance, **settings)
     for covariance in ("full", "tied", "diag", "spherical")
@@ -47,6 +62,8 @@ DENSITIES = [
         {"shrinkage": 0.3},
         {"shrinkage": "auto"},
         {"estimate": "unbiased"},
+        {"estimate": "map"},
+        {"estimate": "predictive"},
         {"missing": "raise"},
     )
 ] + [
@@ -60,6 +77,15 @@ DENSITIES = [
         1e-4,
         sklearn_checks=False,
     ),
+    _nonnegative("poisson", Poisson()),
+    _nonnegative("poisson-ml", Poisson(prior=None)),
+    _nonnegative("poisson-predictive", Poisson(estimate="predictive")),
+    _nonnegative("exponential", Exponential()),
+    _nonnegative("exponential-predictive", Exponential(estimate="predictive")),
+    _nonnegative("gamma", Gamma()),
+    _nonnegative("log-normal", LogNormal()),
+    _nonnegative("log-normal-unbiased", LogNormal("unbiased")),
+    _nonnegative("log-normal-predictive", LogNormal("predictive")),
 ]
 
 

@@ -19,6 +19,7 @@ from bayesrule.conjugate import MeanPrior, NormalInverseWishart
 from bayesrule.gaussian_laws import log_student_constant
 from bayesrule.settling import log_densities
 from bayesrule.tables import Table
+from bayesrule.testing import LAWS, check_density, empty_classes_stay_empty
 
 COVARIANCES = ("full", "tied", "diag", "spherical")
 
@@ -292,6 +293,21 @@ def test_a_class_without_rows_has_the_prior_predictive():
     np.testing.assert_allclose(model.log_density(T)[:, 3], law.logpdf(T), rtol=1e-9)
 
 
+@pytest.mark.parametrize("estimate", ["map", "predictive"])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_prior_made_from_the_other_rows_knows_nothing_of_a_class_without(covariance, estimate):
+    X, y, T = three_classes()
+    X[:, 2] = 1.0
+    for prior in (None, NormalInverseWishart(mean=0.0), NormalInverseWishart(scatter=1.0)):
+        density = Gaussian(covariance, estimate=estimate, prior=prior)
+        model = BayesClassifier(density, priors="uniform").partial_fit(X, y, classes=[0, 1, 2, 3])
+        alone = fitted(X, y, covariance, estimate, prior)
+        for asked in (T, np.where(np.arange(3) == 1, np.nan, T)):
+            assert (model.log_density(asked)[:, 3] == -np.inf).all()
+            expected = alone.log_density(asked)
+            np.testing.assert_allclose(model.log_density(asked)[:, :3], expected, rtol=1e-12)
+
+
 # ------------------------------------------------------------------ defaults and few rows
 
 
@@ -359,9 +375,8 @@ def test_three_rows_per_class_are_enough_for_the_predictive(load):
         [[0.0, 0.0], [1.0, 1.0]],
         [[np.nan, 2.0], [1.0, np.nan]],
         [[np.nan, 2.0], [np.nan, 3.0]],
-        [[np.nan, np.nan], [np.nan, np.nan]],
     ],
-    ids=["one row", "twice", "constant column", "dependent", "gaps", "no column", "nothing"],
+    ids=["one row", "twice", "constant column", "dependent", "gaps", "no column"],
 )
 def test_hardly_any_rows_need_no_excuse(X, covariance, estimate):
     for y in ([0] * len(X), list(range(len(X)))):
@@ -683,6 +698,16 @@ def test_a_scatter_that_vanishes_beside_dependent_columns_is_refused():
     with pytest.raises(ValueError, match="too small beside the rows"):
         fitted(X, y, "full", "predictive", NormalInverseWishart(scatter=1e-30))
     fitted(X, y, "full", "predictive")
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law is not empty_classes_stay_empty])
+@pytest.mark.parametrize("prior", [MeanPrior(0.5, 2.0, 0.7), NormalInverseWishart(0.5, 2, 1.5, 6)])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_stated_priors_obey_the_laws(covariance, prior, law):
+    # But the one that stated priors are there to break, and none about units, which they know.
+    for estimate in ("map", "predictive"):
+        density = Gaussian(covariance, estimate=estimate, prior=prior)
+        check_density(density, equivariant=(), laws=[law])
 
 
 @parametrize_with_checks(

@@ -471,9 +471,8 @@ def test_with_others_held_the_curves_are_conditional_densities(iris: Any) -> Non
     rows[:, 2] = plain.values
     joint = np.column_stack(
         [
-            p
-            * multivariate_normal(X[y == c].mean(axis=0), np.cov(X[y == c].T, bias=True)).pdf(rows)
-            for p, c in zip(clf.priors_, clf.classes_, strict=True)
+            p * multivariate_normal(Z.mean(axis=0), np.cov(Z.T, bias=True)).pdf(rows)
+            for p, Z in zip(clf.priors_, (X[y == c] for c in clf.classes_), strict=True)
         ]
     )
     area = trapezoid(joint, plain.values, axis=0)
@@ -569,6 +568,8 @@ def test_right_cells_are_outlined_and_other_decisions_set_apart() -> None:
         for t, x in zip(display.ax_.get_xticklabels(), display.ax_.get_xticks(), strict=True)
     }
     assert at["b"] - at["a"] == pytest.approx(1.0)
+    corners = sorted((p.get_x() + 0.5 * p.get_width(), p.get_y()) for p in outlines)
+    assert [int(x) for x, _ in corners] == [int(y) for _, y in corners] == [0, 1]
     assert at["ask"] - at["b"] > 1.1
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["a", "b"]
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 from scipy.special import digamma, gammaln
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesrule import Gaussian
 from bayesrule.classifier import BayesClassifier
@@ -20,7 +19,6 @@ from bayesrule.nonnegative import FractionalCountsWarning
 from bayesrule.notices import BayesRuleWarning, FewRowsWarning, SingularScatterWarning
 from bayesrule.positive import Gamma, LogNormal, gamma_shape
 from bayesrule.rates import Exponential, GammaPrior, Poisson
-from bayesrule.testing import LAWS, check_density
 
 PRIOR = GammaPrior(2.5, 0.7)
 COUNTS = [Poisson(), Poisson(None), Poisson(PRIOR), Poisson(estimate="predictive")]
@@ -149,31 +147,7 @@ def test_gamma_shape_solves_its_equation(shape):
     np.testing.assert_allclose(gamma_shape(gap), shape, rtol=1e-8)
 
 
-# ---------------------------------------------------------------------- laws of every density
-
-
-def claims_of(density):
-    """What ``check_density`` is to know of a density."""
-    X, y = rows_of(density)
-    if density.whole:
-        # Whole numbers are not integrated over; the sum over all of them is below.
-        return {"X": X.astype(int), "y": y, "equivariant": ()}
-    # A frame, for the laws that integrate an array do so over negative numbers too.
-    return {"X": pd.DataFrame(X, columns=list("abc")), "y": y, "equivariant": ("scale",)}
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("density", EVERY, ids=repr)
-def test_law(density, law):
-    claims = claims_of(density)
-    if getattr(density, "prior", None) is PRIOR:
-        claims["equivariant"] = ()  # a prior knows the units of its column
-    check_density(density, laws=[law], **claims)
-
-
-@parametrize_with_checks([BayesClassifier(density) for density in EVERY])
-def test_check_of_sklearn(estimator, check):
-    check(estimator)
+# ---------------------------------------------------------------------- mass, gaps and units
 
 
 @pytest.mark.parametrize("density", COUNTS, ids=repr)

@@ -67,15 +67,15 @@ def test_pipeline_hands_frames_on(iris):
 
 
 def test_grid_search_over_a_setting_of_the_density():
-    # Twelve rows per class and ten columns: a shrunken covariance predicts far better than none.
+    # Sixteen rows per class to fit, ten columns: a shrunken covariance predicts far better.
     rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 12)
-    X = rng.normal(size=(24, 10)) + y[:, None]
-    search = GridSearchCV(recipes.qda(), {"density__shrinkage": [None, 0.2, 0.5, 1.0]}, cv=4)
+    y = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 10)) + 0.5 * y[:, None]
+    search = GridSearchCV(recipes.qda(), {"density__shrinkage": [None, 0.2, 0.5, 1.0]}, cv=5)
     search.fit(X, y)
     assert search.best_params_["density__shrinkage"] is not None
     best = recipes.qda(shrinkage=search.best_params_["density__shrinkage"])
-    assert search.best_score_ == np.mean(cross_val_score(best, X, y, cv=4))
+    assert search.best_score_ == np.mean(cross_val_score(best, X, y, cv=5))
 
 
 def test_grid_search_over_the_density_itself():

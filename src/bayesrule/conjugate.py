@@ -6,7 +6,8 @@ most probable parameters; ``predictive`` averages over them all,
     p(x | rows) = ∫ p(x | parameters) p(parameters | rows) d parameters,
 
 which knows how little a few rows tell. Both need the moments only, so that updating row by row,
-chunk by chunk or at once is the same. A class without rows has what the prior says of it.
+chunk by chunk or at once is the same. A class without rows has what a stated prior says of it, and
+no density under a prior that was made up from the rows of the others.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class MeanPrior(BaseEstimator):
         G = n V (n V + R)^-1,    mu_n = m + G (a - m),    V_n = V - G V.
 
     ``Gaussian(estimate="map")`` is N(mu_n, R), and ``estimate="predictive"`` is N(mu_n, R + V_n).
+    A class without rows has n = 0.
 
     Parameters
     ----------
@@ -137,6 +139,8 @@ class _Posterior:
     peak : int
         What the mode of the covariance adds to the degrees: from the inverse Wishart itself
         the size of its matrix and one, from each mean that shares the covariance one.
+    seen : ndarray of shape (K,)
+        Classes that have a density.
     """
 
     location: np.ndarray
@@ -144,6 +148,7 @@ class _Posterior:
     scatter: np.ndarray
     degrees: np.ndarray
     peak: int
+    seen: np.ndarray
 
 
 @dataclass(repr=False, eq=False)
@@ -189,7 +194,8 @@ class NormalInverseWishart(BaseEstimator):
     Notes
     -----
     Given all of m, P and v, the prior does not depend on the rows. By default it looks at their
-    overall means and variances, never at a class by itself.
+    overall means and variances, never at a class by itself. A class without rows then has no
+    density; with m and P given it has what they say of it.
 
     References
     ----------
@@ -230,14 +236,12 @@ class NormalInverseWishart(BaseEstimator):
             after = self._columns(moments, covariance)
             variance = after.scatter / (after.degrees + after.peak)
             variance = np.broadcast_to(variance, after.location.shape).copy()
-            return DiagonalGaussian(after.location, variance, np.ones(len(variance), bool))
+            return DiagonalGaussian(after.location, variance, after.seen)
         if (constant := self._constant(moments)).any():
             return self._beside(constant, moments, covariance, "mode")
         after = self._matrices(moments, covariance)
         matrices = after.scatter / (after.degrees + after.peak)[:, None, None]
-        return FullGaussian.from_moments(
-            after.location, matrices, np.ones(len(after.location), bool)
-        )
+        return FullGaussian.from_moments(after.location, matrices, after.seen)
 
     def predictive(self, moments: Moments, covariance: str) -> LogDensity:
         """Student that averages over mean and covariance."""
@@ -246,14 +250,14 @@ class NormalInverseWishart(BaseEstimator):
             after = self._columns(moments, covariance)
             scale = np.sqrt(after.scatter / after.degrees * after.stretch)
             if covariance == "diag":
-                return DiagonalStudent(after.location, scale, after.degrees)
-            return SphericalStudent(after.location, scale, after.degrees[:, 0])
+                return DiagonalStudent(after.location, scale, after.degrees, after.seen)
+            return SphericalStudent(after.location, scale, after.degrees[:, 0], after.seen)
         if (constant := self._constant(moments)).any():
             return self._beside(constant, moments, covariance, "predictive")
         after = self._matrices(moments, covariance)
         dof = np.broadcast_to(after.degrees - n_columns + 1.0, n_classes).copy()
         return FullStudent.from_scatter(
-            after.location, after.scatter, after.stretch[:, 0] / dof, dof
+            after.location, after.scatter, after.stretch[:, 0] / dof, dof, after.seen
         )
 
     def _columns(self, moments: Moments, covariance: str) -> _Posterior:
@@ -271,7 +275,8 @@ class NormalInverseWishart(BaseEstimator):
         if spherical:
             rows, weight = rows.sum(axis=1, keepdims=True), weight.sum(axis=1, keepdims=True)
         peak = 2 + (moments.mean.shape[1] if spherical else 1)
-        return _Posterior(location, stretch, scatter + rows, degrees + weight, peak)
+        seen = self._seen(moments)
+        return _Posterior(location, stretch, scatter + rows, degrees + weight, peak, seen)
 
     def _matrices(self, moments: Moments, covariance: str) -> _Posterior:
         """Posterior of covariances, per class or shared by the classes."""
@@ -290,7 +295,8 @@ class NormalInverseWishart(BaseEstimator):
             self._refuse_singular(scatter)
         counts = moments.weight.sum(keepdims=True) if tied else moments.weight
         means = int((moments.weight > 0).sum()) if tied else 1
-        return _Posterior(location, stretch, scatter, degrees + counts, n_columns + 1 + means)
+        peak, seen = n_columns + 1 + means, self._seen(moments)
+        return _Posterior(location, stretch, scatter, degrees + counts, peak, seen)
 
     def _means(self, moments: Moments, weight: np.ndarray) -> tuple[np.ndarray, ...]:
         """Posterior locations, their stretch, and by how much and how far prior means pull."""
@@ -304,6 +310,12 @@ class NormalInverseWishart(BaseEstimator):
         apart = moments.mean - centre
         location = moments.shift + centre + share * apart
         return location, 1.0 + 1.0 / total, self.mean_weight * share, apart
+
+    def _seen(self, moments: Moments) -> np.ndarray:
+        """Classes with rows; all of them where the prior is the user's own."""
+        stated = self.mean is not None and self.scatter is not None
+        weight = moments.weight
+        return ((weight if weight.ndim == 1 else weight.sum(axis=1)) > 0) | stated
 
     def _degrees(self, size: int) -> float:
         """Degrees of freedom of a prior on matrices of this size."""

@@ -69,17 +69,20 @@ class DiagonalStudent(LogDensity):
     ----------
     location, scale, dof : ndarray of shape (K, D)
         Degrees of freedom per column, for columns may have different numbers of values.
+    seen : ndarray of shape (K,)
+        Classes that have a density.
     """
 
     location: np.ndarray
     scale: np.ndarray
     dof: np.ndarray
+    seen: np.ndarray
 
     def __call__(self, table: Table) -> np.ndarray:
         assert table.numbers is not None
         out = np.empty((len(table), len(self.location)))
         loops.log_density_student(table.numbers, self.location, *self._constants(), out)
-        return out
+        return _unseen_to_minus_infinity(out, self.seen)
 
     def _constants(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """1 / (scale sqrt(dof)), the power of 1 + z^2, and the logarithm of the peak."""
@@ -97,7 +100,8 @@ class DiagonalStudent(LogDensity):
         z = np.abs(table.numbers[:, None, :] - self.location) * inverse
         with np.errstate(over="ignore", divide="ignore"):
             grown = np.where(z < 1e50, np.log1p(z * z), 2.0 * np.log(z))
-        return _zero_if_missing(log_norm - power * grown)
+        terms = _zero_if_missing(log_norm - power * grown)
+        return _unseen_to_minus_infinity(terms, self.seen)
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,13 @@ class SphericalStudent(LogDensity):
     Attributes
     ----------
     location, scale : ndarray of shape (K, D)
-    dof : ndarray of shape (K,)
+    dof, seen : ndarray of shape (K,)
     """
 
     location: np.ndarray
     scale: np.ndarray
     dof: np.ndarray
+    seen: np.ndarray
 
     def __call__(self, table: Table) -> np.ndarray:
         assert table.numbers is not None
@@ -122,12 +127,14 @@ class SphericalStudent(LogDensity):
         if not table.missing:
             none = np.zeros(len(self.dof))
             loops.log_density_complete(table.numbers, self.location, precision, none, out)
-            return _student(-out, self.dof, n_columns, log_scale.sum(axis=1))
+            out = _student(-out, self.dof, n_columns, log_scale.sum(axis=1))
+            return _unseen_to_minus_infinity(out, self.seen)
         loops.log_density_marginal(
             table.numbers, self.location, precision, np.zeros_like(log_scale), out
         )
         present = ~np.isnan(table.numbers)
-        return _student(-out, self.dof, present.sum(axis=1)[:, None], present @ log_scale.T)
+        out = _student(-out, self.dof, present.sum(axis=1)[:, None], present @ log_scale.T)
+        return _unseen_to_minus_infinity(out, self.seen)
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,7 @@ class FullStudent(LogDensity):
         W with W' scatter W the identity.
     half_log_det : ndarray of shape (K or 1,)
         Half the logarithm of the determinant of each scatter.
-    stretch, dof : ndarray of shape (K,)
+    stretch, dof, seen : ndarray of shape (K,)
     """
 
     location: np.ndarray
@@ -201,24 +208,31 @@ class FullStudent(LogDensity):
     half_log_det: np.ndarray
     stretch: np.ndarray
     dof: np.ndarray
+    seen: np.ndarray
 
     @classmethod
     def from_scatter(
-        cls, location: np.ndarray, scatter: np.ndarray, stretch: np.ndarray, dof: np.ndarray
+        cls,
+        location: np.ndarray,
+        scatter: np.ndarray,
+        stretch: np.ndarray,
+        dof: np.ndarray,
+        seen: np.ndarray,
     ) -> FullStudent:
         """Factor the scatters once."""
-        return cls(location, scatter, *_factored(scatter), stretch, dof)
+        return cls(location, scatter, *_factored(scatter), stretch, dof, seen)
 
     def __call__(self, table: Table) -> np.ndarray:
         assert table.numbers is not None
         if not table.missing:
-            return self._of(table.numbers, self.location, self.whitening, self.half_log_det)
+            out = self._of(table.numbers, self.location, self.whitening, self.half_log_det)
+            return _unseen_to_minus_infinity(out, self.seen)
         out = np.empty((len(table), len(self.location)))
         for columns, rows in missing_patterns(table.numbers):
             factored = _factored(self.scatter[:, columns[:, None], columns])
             values = table.numbers[rows[:, None], columns]
             out[rows] = self._of(values, self.location[:, columns], *factored)
-        return out
+        return _unseen_to_minus_infinity(out, self.seen)
 
     def _of(
         self,
@@ -326,7 +340,7 @@ def _zero_if_missing(terms: np.ndarray) -> np.ndarray:
 
 
 def _unseen_to_minus_infinity(out: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """A class without rows has no density."""
+    """A class that nothing is known of has no density."""
     if not seen.all():
         out[:, ~seen] = -np.inf
     return out

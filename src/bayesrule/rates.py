@@ -108,8 +108,7 @@ class Poisson(Nonnegative):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.rates import Poisson
+    >>> from bayesrule import BayesClassifier, Poisson
     >>> clf = BayesClassifier(Poisson()).fit([[0], [1], [4], [7]], ["calm", "calm", "busy", "busy"])
     >>> clf.log_density_.rate.ravel().tolist(), clf.predict([[2], [3]]).tolist()
     ([5.75, 0.75], ['calm', 'busy'])
@@ -184,8 +183,7 @@ class Exponential(Nonnegative):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.rates import Exponential
+    >>> from bayesrule import BayesClassifier, Exponential
     >>> clf = BayesClassifier(Exponential()).fit([[1], [3], [10], [30]], [0, 0, 1, 1])
     >>> clf.log_density_.rate.ravel().tolist(), clf.predict([[4], [9]]).tolist()
     ([0.5, 0.05], [0, 1])

@@ -55,7 +55,7 @@ def with_prepared(model: Model) -> Model:
     if learned.prepared is not None:
         return model
     require(isinstance(learned.density, Density), "it has no density")
-    return replace(model, learned=replace(learned, prepared=learned.density))  # type: ignore
+    return replace(model, learned=replace(learned, prepared=learned.density))
 
 
 def check_model(model: Model) -> Table:

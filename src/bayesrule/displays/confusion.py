@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,8 +142,8 @@ class ConfusionDisplay:
         bad = np.flatnonzero((totals == 0) & (prior > 0))
         if len(bad):
             raise ValueError(
-                f"No row (of positive weight) has class {labels.tolist()[bad[0]]!r}, whose prior is "
-                f"{prior[bad[0]]:.3g}: nothing tells how it would be decided."
+                f"No row (of positive weight) has class {labels.tolist()[bad[0]]!r}, whose "
+                f"prior is {prior[bad[0]]:.3g}: nothing tells how it would be decided."
             )
         rows, codes, weights = known.entries()
         counts = np.zeros((len(labels), len(names)))
@@ -171,11 +172,10 @@ class ConfusionDisplay:
         self.figure_, self.ax_ = style.canvas(ax, size)
         where = decision_classes(self.decisions, self.classes)
         aside = (where < 0) if (where >= 0).any() else np.zeros(n_decisions, dtype=bool)
-        order = np.argsort(aside, kind="stable")
+        # Classes in one order along both sides, whatever the order of the gain's columns.
+        order = np.argsort(np.where(where >= 0, where, n_classes), kind="stable")
         left = np.empty(n_decisions)
         left[order] = np.arange(n_decisions) + GAP * aside[order]
-        if aside.all() or not aside.any():
-            left[order] = np.arange(n_decisions)
         self._draw_cells(left, where, aside, per, kwargs)
         self._draw_frame(left, per)
         if totals:
@@ -188,7 +188,7 @@ class ConfusionDisplay:
         """Cells as strong as the square root of their share, which keeps rare errors visible."""
         from matplotlib.patches import Rectangle
 
-        strength = 0.9 * np.sqrt(self.confusion / max(self.confusion.max(), 1e-300))
+        strength = np.sqrt(self.confusion / max(self.confusion.max(), 1e-300))
         self.text_ = np.empty(self.confusion.shape, dtype=object)
         for (k, d), share in np.ndenumerate(self.confusion):
             at = float(left[d])
@@ -232,12 +232,13 @@ class ConfusionDisplay:
         )
         ax.tick_params(length=0)
         ax.set_yticklabels([style.written(c, 22, 2) for c in self.classes])
-        longest = max(len(str(d)) for d in self.decisions)
-        if longest > 14:
+        room = 11 if len(self.decisions) <= 5 else 8  # letters as wide as a cell
+        wraps = [textwrap.wrap(str(d), room, break_long_words=False) for d in self.decisions]
+        if any(len(lines) > 2 or max(map(len, lines), default=0) > room for lines in wraps):
             names = [style.written(d, 28, 2) for d in self.decisions]
             ax.set_xticklabels(names, rotation=35, ha="right", rotation_mode="anchor")
         else:
-            ax.set_xticklabels([style.written(d, 9, 2) for d in self.decisions])
+            ax.set_xticklabels([style.written(d, room, 2) for d in self.decisions])
         title = "percent of all cases" if per == 100 else f"of {per:,} cases"
         ax.set_title(title, loc="left", fontsize="medium", color=style.INK, pad=18)
 

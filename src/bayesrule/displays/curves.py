@@ -312,7 +312,8 @@ class GainCurveDisplay:
         band.plot(flips, np.full(len(flips), -0.06), clip_on=False, **caret)
         used = np.flatnonzero(self.shares.max(axis=0) > 0)
         names = [style.written(self.decisions[d], 24, 1) for d in used]
-        per_row = max(1, min(len(used), 70 // (max(map(len, names)) + 5)))
+        widths = [len(name) + 5 for name in names]  # in letters, with the patch and the gap
+        per_row = len(used) if sum(widths) <= 90 else max(1, 90 // max(widths))
         band.legend(
             [Patch(color=tints[d], linewidth=0) for d in used],
             names,

@@ -20,6 +20,8 @@ class Slices:
     at : None, sequence of D values, or dict {feature: value}
         Where features that do not move are held; those not named, at their median (or, where they
         are no numbers, at their commonest value).
+    names : sequence of D labels, default=None
+        What an array's features are called; a frame says it itself.
     """
 
     def __init__(self, X: Any, at: Any = None, names: Any = None):

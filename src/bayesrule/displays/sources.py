@@ -83,8 +83,9 @@ def memberships_in(classes: np.ndarray, y: Any, n_rows: int, sample_weight: Any)
     found = read_target(y)
     where = places(found.classes, classes)
     if (where < 0).any():
+        stranger = found.classes.tolist()[int(np.argmax(where < 0))]
         raise ValueError(
-            f"y has class {found.classes[where < 0].tolist()[0]!r}, which is not among {classes.tolist()}."
+            f"y has class {stranger!r}, which is not among the classes {classes.tolist()}."
         )
     if len(found) != n_rows:
         raise ValueError(f"There are {n_rows} rows, but y has {len(found)}.")

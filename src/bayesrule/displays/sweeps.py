@@ -147,7 +147,7 @@ def _refuse_unseen(sample: Sample, sweep: Sweep, points: np.ndarray) -> None:
     bad = np.flatnonzero((sample.totals == 0) & (highest > 0))
     if len(bad):
         raise ValueError(
-            f"No row (of positive weight) has class {sample.classes.tolist()[bad[0]]!r}, whose prior is "
-            f"up to {highest[bad[0]]:.3g}: nothing tells how it would be decided. Give rows of "
-            "every class, or priors of zero."
+            f"No row (of positive weight) has class {sample.classes.tolist()[bad[0]]!r}, "
+            f"whose prior is up to {highest[bad[0]]:.3g}: nothing tells how it would be decided. "
+            "Give rows of every class, or priors of zero."
         )

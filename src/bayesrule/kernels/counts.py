@@ -1,0 +1,135 @@
+"""Loops over counts in compressed rows: sums per class, and log-densities from tables of words.
+
+Tables have a row per column of X and its classes side by side, padded with zeros to a multiple of
+eight, so that a row of the table is a few whole vectors and cache lines.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesrule.kernels.compiler import compiled
+
+#: Classes of a table are padded to a multiple of this.
+LANES = 8
+
+
+@compiled
+def class_sums(data, indices, indptr, first, rows, codes, weights, sums):
+    """Add the weighted rows of each class to its row of ``sums``.
+
+    ``rows`` are counted from ``first``. Rows are taken class by class, so that one row of ``sums``
+    stays in the cache; within a class they keep their order, and so does the rounding.
+    """
+    n_classes = sums.shape[0]
+    place = np.zeros(n_classes + 1, np.int64)
+    for e in range(codes.size):
+        place[codes[e] + 1] += 1
+    for k in range(n_classes):
+        place[k + 1] += place[k]
+    order = np.empty(codes.size, np.int64)
+    for e in range(codes.size):
+        order[place[codes[e]]] = e
+        place[codes[e]] += 1
+    for e in order:
+        i = first + rows[e]
+        k = codes[e]
+        weight = weights[e]
+        for p in range(indptr[i], indptr[i + 1]):
+            sums[k, indices[p]] += weight * data[p]
+
+
+@compiled
+def weighted_logs(data, indices, indptr, table, out):
+    """Sum of count times table row over the counts of each row; ``out`` is as wide as the table.
+
+    Eight counts at a time: sums kept in memory are then loaded and stored an eighth as often.
+    """
+    lanes = table.shape[1]
+    for i in range(out.shape[0]):
+        for k in range(lanes):
+            out[i, k] = 0.0
+        p = indptr[i]
+        end = indptr[i + 1]
+        while p + 8 <= end:
+            a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
+            e, f, g, h = data[p + 4], data[p + 5], data[p + 6], data[p + 7]
+            ja, jb, jc, jd = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            je, jf, jg, jh = indices[p + 4], indices[p + 5], indices[p + 6], indices[p + 7]
+            for k in range(lanes):
+                out[i, k] += (
+                    (a * table[ja, k] + b * table[jb, k]) + (c * table[jc, k] + d * table[jd, k])
+                ) + ((e * table[je, k] + f * table[jf, k]) + (g * table[jg, k] + h * table[jh, k]))
+            p += 8
+        while p < end:
+            a, ja = data[p], indices[p]
+            for k in range(lanes):
+                out[i, k] += a * table[ja, k]
+            p += 1
+
+
+@compiled
+def log_rising(start, steps):
+    """log of start (start + 1) ... (start + steps - 1), that is log Γ(start + steps) / Γ(start).
+
+    The difference of two log Γ would lose its digits where both are large. Small factors are
+    multiplied; the rest is Stirling's series, the difference of whose terms is taken one by one.
+    """
+    product = 1.0
+    while steps > 0.0 and (start < 32.0 or steps < 4.0):
+        product *= start
+        start += 1.0
+        steps -= 1.0
+    result = math.log(product)
+    if steps > 0.0:
+        end = start + steps
+        result += steps * math.log(start) + (end - 0.5) * math.log1p(steps / start) - steps
+        a, b = 1.0 / start, 1.0 / end
+        result += (b - a) / 12.0 - (b**3 - a**3) / 360.0 + (b**5 - a**5) / 1260.0
+    return result
+
+
+@compiled
+def compound_logs(data, indices, indptr, table, log_table, totals, out):
+    """log Γ(A) / Γ(n + A) times the product of Γ(x_j + a_j) / Γ(a_j), per row and class."""
+    n_classes = totals.size
+    for i in range(out.shape[0]):
+        length = 0.0
+        for k in range(n_classes):
+            out[i, k] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            x = float(data[p])
+            j = indices[p]
+            length += x
+            if x == 1.0:
+                for k in range(n_classes):
+                    out[i, k] += log_table[j, k]
+            else:
+                for k in range(n_classes):
+                    out[i, k] += log_rising(table[j, k], x)
+        for k in range(n_classes):
+            out[i, k] -= log_rising(totals[k], length)
+
+
+@compiled
+def count_stored(values):
+    """Number of values other than zero in each row."""
+    stored = np.zeros(values.shape[0], np.int64)
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            stored[i] += values[i, j] != 0
+    return stored
+
+
+@compiled
+def store_rows(values, indptr, data, indices):
+    """Write the values other than zero, row by row, with their columns."""
+    for i in range(values.shape[0]):
+        p = indptr[i]
+        for j in range(values.shape[1]):
+            if values[i, j] != 0:
+                data[p] = values[i, j]
+                indices[p] = j
+                p += 1
