@@ -1,7 +1,8 @@
-"""Model files: what is loaded is what was saved, to the last bit, and a failed save harms nothing."""
+"""Model files: what is loaded is what was saved, to the last bit; a failed save harms nothing."""
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 import zipfile
@@ -34,7 +35,8 @@ RNG = np.random.default_rng(5)
 X = np.concatenate([RNG.normal(centre, 1.0, (30, 3)) for centre in (0.0, 1.5, -2.0)])
 Y = np.repeat(["a", "b", "c"], 30)
 NEW = RNG.normal(0.0, 2.0, (40, 3))
-GAPS = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
+GAPS = X.copy()
+GAPS[::6, 0] = GAPS[1::20] = GAPS[3::11, 2] = np.nan
 
 
 def same(one: Any, other: Any) -> bool:
@@ -124,7 +126,7 @@ def test_float32_and_column_ordered_rows_keep_their_bits(covariance: str, tmp_pa
 
 LABELS = [
     np.array([3, 1, 2], dtype)
-    for dtype in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+    for dtype in ("int8", "int16", "int32", "uint8", "uint16", "uint32", "float32", "float64")
 ]
 LABELS += [
     np.array([-(2**63), 2**63 - 1, 0]),
@@ -140,7 +142,7 @@ LABELS += [
 
 @pytest.mark.parametrize("labels", LABELS, ids=lambda a: f"{a.dtype}-{a.tolist()!r}".encode())
 def test_labels_keep_their_dtype(labels: np.ndarray, tmp_path: Path) -> None:
-    clf = BayesClassifier().fit(X, np.repeat(labels, 30))
+    clf = BayesClassifier(Gaussian("diag")).fit(X, np.repeat(labels, 30))
     loaded = stored(clf, tmp_path)
     assert_same_model(clf, loaded)
     assert loaded.predict(NEW).dtype == labels.dtype
@@ -174,7 +176,7 @@ def gains() -> list[Any]:
 @pytest.mark.parametrize("which", range(len(gains())))
 def test_gains_of_every_form(which: int, tmp_path: Path) -> None:
     gain = gains()[which]
-    clf = BayesClassifier(gain=gain).fit(X, np.repeat([0, 1, 2], 30))
+    clf = BayesClassifier(Gaussian("diag"), gain=gain).fit(X, np.repeat([0, 1, 2], 30))
     loaded = stored(clf, tmp_path)
     assert_same_model(clf, loaded)
     # The setting survives too: what is refitted is the same again.
@@ -213,7 +215,7 @@ def test_gains_named_by_booleans_and_numbers(labels: list[Any], tmp_path: Path) 
 )
 def test_priors_of_every_form(priors: Any, tmp_path: Path) -> None:
     gain = [[1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
-    clf = BayesClassifier(priors=priors, gain=gain, random_state=3).fit(X, Y)
+    clf = BayesClassifier(Gaussian("diag"), priors, gain, random_state=3).fit(X, Y)
     loaded = stored(clf, tmp_path)
     assert_same_model(clf, loaded)
     assert repr(loaded.prior_solution_) == repr(clf.prior_solution_)
@@ -356,6 +358,7 @@ def test_a_save_keeps_the_file_mode_and_follows_links(tmp_path: Path) -> None:
     assert_same_model(load(path), load(link))
 
 
+@functools.cache
 def refused() -> dict[str, tuple[Any, type[Exception], str]]:
     """Models that no file can hold, and what is said of them."""
     plain = BayesClassifier().fit(X, Y)
@@ -392,9 +395,9 @@ def test_what_no_file_can_hold_is_refused_before_writing(which: str, tmp_path: P
 def test_paths_that_cannot_be(tmp_path: Path) -> None:
     clf = BayesClassifier().fit(X, Y)
     for path in (tmp_path, tmp_path / "absent" / "model.bayes"):
-        with pytest.raises(OSError):
+        with pytest.raises((IsADirectoryError, FileNotFoundError)):
             save(clf, path)
-        with pytest.raises(OSError):
+        with pytest.raises((IsADirectoryError, FileNotFoundError)):
             load(path)
     with pytest.raises(TypeError):
         save(clf, 3)  # type: ignore[arg-type]
@@ -441,7 +444,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_every_plain_value_comes_back(value: Any) -> None:
     encoder = Encoder(KNOWN)
     content = encoder.encode(value, "value")

@@ -160,14 +160,14 @@ def _directory(file: BinaryIO, size: int) -> dict[str, Member]:
         _read_at(file, end, END.size)
     )
     _refuse_unless(mark == b"PK\5\6" and comment == 0, "it does not end as a zip archive does")
-    if count == 0xFFFF or TOO_LARGE in (length, start):
-        end -= LOCATOR.size
-        mark, disk, place, disks = LOCATOR.unpack(_read_at(file, end, LOCATOR.size))
-        end -= LARGE_END.size
-        large = LARGE_END.unpack(_read_at(file, end, LARGE_END.size))
-        fine = mark == b"PK\6\7" and large[0] == b"PK\6\6" and (place, disks) == (end, 1)
-        _refuse_unless(fine, "its zip directory is damaged")
-        disk, first, here, count, length, start = (disk or large[4], *large[5:])
+    if (before := end - LOCATOR.size) >= LARGE_END.size:
+        mark, disk_too, place, disks = LOCATOR.unpack(_read_at(file, before, LOCATOR.size))
+        if mark == b"PK\6\7":  # larger numbers than those above are there
+            end = before - LARGE_END.size
+            large = LARGE_END.unpack(_read_at(file, end, LARGE_END.size))
+            fine = large[0] == b"PK\6\6" and (disk_too, place, disks) == (0, end, 1)
+            _refuse_unless(fine, "its zip directory is damaged")
+            disk, first, here, count, length, start = large[4:]
     _refuse_unless(
         disk == first == 0 and here == count and start + length == end,
         "its zip directory is damaged, or not all of the file belongs to it",

@@ -106,8 +106,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = [[1.0], [2.0], [3.0], [6.0], [7.0], [8.0]], ["well"] * 3 + ["ill"] * 3
     >>> gain = {"ill": {"ill": 0, "well": -20}, "well": {"ill": -1, "well": 0}}
     >>> clf = BayesClassifier(gain=gain).fit(X, y)
-    >>> clf.predict_proba([[3.6]]).round(2), clf.predict([[3.6]]).tolist()
-    (array([[0.13, 0.87]]), ['ill'])
+    >>> clf.predict_proba([[4.2]]).round(2), clf.predict([[4.2]]).tolist()
+    (array([[0.1, 0.9]]), ['ill'])
     """
 
     def __init__(

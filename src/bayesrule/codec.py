@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesrule.archive import MAX_MEMBERS, storable
-from bayesrule.strict_json import MAX_DEPTH, shown
+from bayesrule.strict_json import LARGEST_INTEGER, MAX_DEPTH, shown
 
 NUMPY: dict[str, type[np.generic]] = {
     **{
@@ -76,7 +76,7 @@ class Encoder:
         if value is None or type(value) in (bool, str):
             return value
         if type(value) is int:
-            if abs(value) >= 2**64:
+            if abs(value) > LARGEST_INTEGER:
                 raise ValueError(f"{where} is {shown(value)}, which is too large to be stored.")
             return value
         if type(value) is float:

@@ -15,6 +15,11 @@ from bayesrule.tables import Table, _columns, column_names
 #: Types that are counted as they are; others become float64.
 KEPT = (np.float64, np.float32, np.int64, np.int32)
 
+UNKNOWN_LENGTH = (
+    "A missing count leaves the length of its row unknown, so it cannot be marginalised. Fill it, "
+    "or drop those rows."
+)
+
 
 def read_counts(X: Any, estimator: Any = None, *, whole: bool = False) -> Table:
     """Check X and read it as counts: finite, none negative, none missing.
@@ -106,7 +111,9 @@ def _refuse_no_counts(counts: Any, names: tuple[str, ...] | None) -> Any:
             (data < 0, "Negative values", "Counts are zero or more."),
         ):
             if bad.any():
-                raise ValueError(f"Input X contains {what} in {_named(counts, bad, names)}. {advice}")
+                raise ValueError(
+                    f"Input X contains {what} in {_named(counts, bad, names)}. {advice}"
+                )
     if least == 0 or largest >= limit:  # only a negative zero is left of the latter
         counts = counts.copy()
         counts.eliminate_zeros()

@@ -66,7 +66,7 @@ def best_decisions(
     log_density = np.ascontiguousarray(log_density, dtype=np.float64)
     best = np.empty(len(log_density), np.intp)
     if len(gains) == 1 and _one_if_right(gains[0]):
-        if not loops.top_classes(log_density, priors, log_of(priors), best):
+        if not loops.top_classes(log_density, log_of(priors), best):
             return best, 0
         rest = np.flatnonzero(best < 0)
         best[rest], unsupported = _by_gains(log_density[rest], priors, gains)

@@ -20,10 +20,13 @@ from bayesrule.conjugate import NormalInverseWishart
 from bayesrule.covariances import (
     FLOOR,
     ROUNDING,
+    centre_of_columns,
     invertible,
     oracle_share,
+    second_of_columns,
     shrunk,
     spread_over_classes,
+    typical_variances,
 )
 from bayesrule.density import Density, LogDensity, check_memory
 from bayesrule.gaussian_laws import DiagonalGaussian, FullGaussian
@@ -148,6 +151,7 @@ class Gaussian(Density):
             moments, incomplete = stats.parts
             if len(incomplete.rows):
                 moments = complete_by_em(moments, incomplete.sorted())
+        _refuse_overflow(moments)
         match self.estimate:
             case "map":
                 return self._prior().mode(moments, self.covariance)
@@ -158,14 +162,31 @@ class Gaussian(Density):
         return _settle_full(moments, self)
 
 
+def _refuse_overflow(moments: Moments) -> None:
+    """Squares beyond the largest number leave no variance to estimate."""
+    squares = second_of_columns(moments)
+    if not np.isfinite(squares).all():
+        columns = np.flatnonzero(~np.isfinite(squares))[:5].tolist()
+        raise ValueError(
+            f"The squares of column {columns[0]} of X overflow (columns {columns} in all): divide "
+            "it by a power of ten, since the scale of a column does not matter to the decisions."
+        )
+
+
 def _near(table: Table) -> np.ndarray:
-    """A point near the data that means can be told relative to: the first row, its gaps filled."""
+    """A point near the data that means can be told relative to: the median of some rows.
+
+    One row alone might be an outlier, and cost all means their last digits.
+    """
     assert table.numbers is not None
-    first = np.zeros(table.n_columns, np.intp)
-    if table.missing:
-        first = np.argmin(np.isnan(table.numbers), axis=0)
-    point = table.numbers[first, np.arange(table.n_columns)].astype(np.float64)
-    return np.where(np.isnan(point), 0.0, point)
+    step = -(-len(table) // 99)
+    some = np.asarray(table.numbers[::step], dtype=np.float64)
+    if not table.missing:
+        return np.median(some, axis=0)
+    ranked = np.sort(some, axis=0)  # missing values come last
+    known = np.sum(~np.isnan(some), axis=0)
+    point = ranked[np.maximum(known - 1, 0) // 2, np.arange(table.n_columns)]
+    return np.where(known > 0, point, 0.0)
 
 
 def _diagonal_moments(
@@ -219,10 +240,13 @@ def _full_moments(
     second = np.zeros((n_columns, n_columns) if tied else (n_classes, n_columns, n_columns))
     for k in np.flatnonzero(weight > 0):
         mine = order[edges[k] : edges[k + 1]]
-        deviations = values[rows[mine]] - shift
+        # Squares about a row of the class are of the size of its variance, wherever it lies.
+        first = values[rows[mine[0]]]
+        deviations = values[rows[mine]] - first
         w = weights[mine]
-        mean[k] = w @ deviations / weight[k]
-        deviations -= mean[k]
+        centre = w @ deviations / weight[k]
+        mean[k] = first - shift + centre
+        deviations -= centre
         if (w != 1.0).any():
             deviations *= np.sqrt(w)[:, None]
         scatter = deviations.T @ deviations
@@ -240,51 +264,50 @@ def _degrees(weight: np.ndarray, settings: Gaussian, used: int = 1) -> np.ndarra
 
 def _settle_diagonal(moments: Moments, settings: Gaussian) -> DiagonalGaussian:
     """Variances per class and column, repaired where a class says nothing of its spread."""
-    weight, second = moments.weight, moments.second
-    if settings.covariance == "spherical":
-        n_columns = weight.shape[1]
-        total = np.broadcast_to(second.sum(axis=1, keepdims=True), second.shape)
-        degrees = _degrees(weight, settings).sum(axis=1, keepdims=True)
-        degrees = np.broadcast_to(np.where(degrees > 0, degrees, 0.0), second.shape)
-        lone = np.broadcast_to((weight.sum(axis=1) <= n_columns)[:, None], second.shape)
-        within, overall = spread_over_classes(moments)
-        within, overall = np.full_like(within, within.mean()), np.full_like(overall, overall.mean())
-    else:
-        total, degrees = second, _degrees(weight, settings)
-        lone = weight <= 1
-        within, overall = spread_over_classes(moments)
-    variance = np.divide(total, degrees, out=np.zeros(second.shape), where=degrees > 0)
+    weight = moments.weight
     seen: np.ndarray = np.sum(weight, axis=1) > 0
-    if (lone & seen[:, None]).any():
-        _warn_few_rows(np.flatnonzero((lone & seen[:, None]).any(axis=1)))
-        variance = np.where(lone, np.where(within > FLOOR * overall, within, overall), variance)
+    _, overall = spread_over_classes(moments)
+    typical = typical_variances(moments)
+    if settings.covariance == "spherical":
+        shape = weight.shape
+        total = np.broadcast_to(moments.second.sum(axis=1, keepdims=True), shape)
+        degrees = np.maximum(_degrees(weight, settings), 0.0).sum(axis=1, keepdims=True)
+        degrees = np.broadcast_to(degrees, shape)
+        overall, typical = np.full(shape[1], overall.mean()), np.full(shape[1], typical.mean())
+    else:
+        total, degrees = moments.second, _degrees(weight, settings)
+    variance = np.divide(total, degrees, out=np.zeros(weight.shape), where=degrees > 0)
+    flat = variance <= ROUNDING * overall
+    lone = flat.all(axis=1) & seen & (overall > 0).any()
+    if lone.any():
+        _warn_few_rows(np.flatnonzero(lone))
     share = settings.shrinkage
-    if share is not None:
-        variance = _shrink_variances(variance, share, weight)
-    floor = np.where(overall > 0, FLOOR * overall, 1.0)
-    flat = variance < floor
-    if (flat & seen[:, None] & (overall > 0)).any():
-        _warn_singular(np.flatnonzero((flat & seen[:, None]).any(axis=1)), "a constant column")
-    variance = np.where(flat, floor, variance)
-    return DiagonalGaussian(moments.mean + moments.shift, variance, seen)
-
-
-def _shrink_variances(variance: np.ndarray, share: Any, weight: np.ndarray) -> np.ndarray:
-    """Pull variances towards their mean over columns (float); "auto" has a diagonal target."""
-    if share == "auto":
-        return variance
-    return (1 - share) * variance + share * variance.mean(axis=1, keepdims=True)
+    if share is not None and share != "auto":  # "auto" shrinks towards a diagonal, as this is
+        mean = variance.mean(axis=1, keepdims=True)
+        variance = (1 - float(share)) * variance + float(share) * mean
+        flat = variance <= ROUNDING * overall
+    narrow = flat & (seen & ~lone)[:, None] & (overall > 0) & (weight > 0)
+    if narrow.any():
+        _warn_singular(np.flatnonzero(narrow.any(axis=1)), "a constant column")
+    # A column that never varies tells nothing; any variance keeps it harmless.
+    variance = np.where(flat, np.where(overall > 0, FLOOR * typical, 1.0), variance)
+    variance = np.where(lone[:, None] & (typical > 0), typical, variance)
+    # Of a column that a class has no value in, all that is known is how it is elsewhere.
+    blank = (weight == 0) & seen[:, None]
+    mean = np.where(blank, centre_of_columns(moments), moments.mean)
+    variance = np.where(blank & (overall > 0), overall, variance)
+    return DiagonalGaussian(mean + moments.shift, variance, seen)
 
 
 def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
     """Covariances and their whitening, repaired where they cannot be inverted."""
     tied = moments.kind == "tied"
     seen = moments.weight > 0
-    within, overall = spread_over_classes(moments)
+    _, overall = spread_over_classes(moments)
     scale = np.sqrt(np.where(overall > 0, overall, 1.0))
-    spread = np.where(within > FLOOR * overall, within, overall)
     # A column that never varies tells nothing; any variance keeps it harmless.
-    spread = np.where(overall > 0, spread, 1.0)
+    spread = np.where(overall > 0, typical_variances(moments), 1.0)
+    floor = np.where(overall > 0, FLOOR * spread, 1.0)
     if tied:
         counts = np.array([moments.weight.sum()])
         degrees = _degrees(counts, settings, int(seen.sum()))
@@ -296,20 +319,31 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
             moments.second,
         )
     covariances = np.empty(seconds.shape)
-    repaired = []
+    lone, repaired = [], []
     for k, (count, degree, second) in enumerate(zip(counts, degrees, seconds, strict=True)):
         raw = second / degree if degree > 0 else np.zeros_like(second)
         flat = np.diag(raw) <= ROUNDING * overall
+        if flat.all():
+            covariances[k] = np.diag(spread)
+            if count > 0 and (overall > 0).any():
+                lone.append(k)
+            continue
         raw[flat] = raw[:, flat] = 0.0
         covariances[k] = shrunk(raw, settings.shrinkage, count, scale)
-        if count > 0 and not invertible(covariances[k]):
-            repaired.append(k)
+        still = np.flatnonzero(np.diag(covariances[k]) <= ROUNDING * overall)
+        covariances[k][still, still] = floor[still]
+        if not invertible(covariances[k]):
             share = max(oracle_share(raw / np.outer(scale, scale), count), 1e-6)
             covariances[k] = (1 - share) * raw + share * np.diag(spread)
-        elif count == 0:
-            covariances[k] = np.diag(spread)
+        elif not (overall[still] > 0).any():
+            continue
+        repaired.append(k)
+    if lone:
+        _warn_few_rows(np.array(lone))
     if repaired:
-        _warn_singular(np.array(repaired), "fewer rows than features, or dependent columns", tied)
+        _warn_singular(
+            np.array(repaired), "fewer rows than features, or constant or dependent columns", tied
+        )
     return FullGaussian.from_moments(moments.mean + moments.shift, covariances, seen)
 
 
@@ -323,9 +357,9 @@ def _warn_few_rows(classes: np.ndarray) -> None:
 
 
 def _warn_singular(classes: np.ndarray, cause: str, tied: bool = False) -> None:
-    which = "the shared scatter" if tied else f"the scatter of classes {classes[:5].tolist()}"
+    of = f"the scatter of classes {classes[:5].tolist()} (in classes_ order)"
     warnings.warn(
-        f"Singular: {which} (in classes_ order) has {cause}, and was regularised. "
+        f"Singular: {'the shared scatter' if tied else of} has {cause}, and was regularised. "
         "Drop such columns, add rows, or choose shrinkage='auto' or a simpler covariance.",
         SingularScatterWarning,
         stacklevel=2,

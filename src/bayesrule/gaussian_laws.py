@@ -280,19 +280,29 @@ class BesideConstants(LogDensity):
         return self.law(replace(table, numbers=rest, missing=missing)) + common[:, None]
 
 
+#: Squared distance from which a tied covariance is scored class by class: a difference of such
+#: squares would be wrong in the ninth digit.
+FAR_OUT = 1e6
+
+
 def squared_distances(values: np.ndarray, mean: np.ndarray, whitening: np.ndarray) -> np.ndarray:
     """Squared length of (x - m) @ W, shape (n, K): a matrix product per class, or one if shared."""
     out = np.empty((len(values), len(mean)))
     if len(whitening) == 1:
-        # About the mean of the means, the square of the row is small enough to be told apart.
+        # About the mean of the means, squares are small enough to be told apart by a product ...
         centre = mean.mean(axis=0)
         white, centres = (values - centre) @ whitening[0], (mean - centre) @ whitening[0]
-        np.matmul(white, -2.0 * centres.T, out=out)
-        out += np.einsum("ij,ij->i", centres, centres)
-        out += np.einsum("ij,ij->i", white, white)[:, None]
-        return out
+        lengths = np.einsum("ij,ij->i", centres, centres)
+        squares = np.einsum("ij,ij->i", white, white)
+        # ... unless some mean or row is so far out that their difference would lose its digits.
+        if max(lengths.max(), squares.max(initial=0.0)) < FAR_OUT:
+            np.matmul(white, -2.0 * centres.T, out=out)
+            out += lengths
+            out += squares[:, None]
+            return out
+    last = len(whitening) - 1
     for k in range(len(mean)):
-        white = (values - mean[k]) @ whitening[k]
+        white = (values - mean[k]) @ whitening[min(k, last)]
         out[:, k] = np.einsum("ij,ij->i", white, white)
     return out
 

@@ -20,7 +20,9 @@ from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
+from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import Minimax, MinimaxSolution, ShiftedSolution
+from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table
 
@@ -190,11 +192,15 @@ def _row_of_categories(learned: Learned, n_features: int) -> Any:
     return [[labels[0] if len(labels) else 0.0 for labels in stats.categories]]
 
 
+def require_numbers(*values: Any) -> None:
+    """Single numbers, of Python's or numpy's types."""
+    numbers = [isinstance(value, (bool, int, float, np.number, np.bool_)) for value in values]
+    require(numbers, "it has something else where a number is needed")
+
+
 def _check_minimax(priors: Minimax) -> None:
     require(priors.on in ("regret", "gain"), f"Minimax(on={priors.on!r}) is not known")
-    settings = priors.randomised, priors.tol, priors.max_cuts
-    numbers = [isinstance(setting, (bool, int, float, np.generic)) for setting in settings]
-    require(numbers, "Minimax has settings that are no numbers")
+    require_numbers(priors.randomised, priors.tol, priors.max_cuts)
 
 
 def _check_minimax_solution(solution: MinimaxSolution) -> None:
@@ -204,11 +210,13 @@ def _check_minimax_solution(solution: MinimaxSolution) -> None:
     check_distribution(solution.mixture_priors, "the priors of the minimax mixture", *shape)
     for risks in (solution.class_risks, solution.randomised_class_risks):
         require_floats(risks, "the minimax risks", len(solution.priors))
+    require_numbers(solution.value, solution.gap, solution.n_atoms, solution.n_cuts)
 
 
 def _check_shifted_solution(solution: ShiftedSolution) -> None:
     check_distribution(solution.priors, "the shifted priors", None)
     require_floats(solution.standard_error, "their standard error", len(solution.priors))
+    require_numbers(solution.separation, solution.n_rows, solution.n_iterations)
 
 
 #: Every type a model file may hold, by the name it has there. Names are never used again for
@@ -216,9 +224,14 @@ def _check_shifted_solution(solution: ShiftedSolution) -> None:
 KNOWN: dict[str, Known] = {
     "Bernoulli": Known(Bernoulli),
     "Categorical": Known(Categorical, row=_row_of_categories),
+    "Exponential": Known(Exponential),
+    "Gamma": Known(Gamma),
+    "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
+    "LogNormal": Known(LogNormal),
     "MeanPrior": Known(MeanPrior),
     "NormalInverseWishart": Known(NormalInverseWishart),
+    "Poisson": Known(Poisson),
     "Minimax": Known(Minimax, _check_minimax),
     "MinimaxSolution": Known(MinimaxSolution, _check_minimax_solution),
     "ShiftedSolution": Known(ShiftedSolution, _check_shifted_solution),

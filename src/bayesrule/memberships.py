@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from bayesrule.kernels.labels import rank_small_range, value_range
+from bayesrule.kernels.labels import count_codes, rank_small_range, value_range
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Memberships:
     def totals(self) -> np.ndarray:
         """Total weight of each class."""
         if self.codes is not None and self.weights is None:
-            return np.bincount(self.codes, minlength=self.n_classes).astype(np.float64)
+            counts: np.ndarray = count_codes(self.codes, self.n_classes)
+            return counts
         _, codes, weights = self.entries()
         return np.bincount(codes, weights, self.n_classes)
 
@@ -71,6 +72,8 @@ class Memberships:
 
     def among(self, classes: np.ndarray, where: np.ndarray) -> Memberships:
         """The same memberships with class k called ``where[k]`` in a longer list of classes."""
+        if len(classes) == self.n_classes:  # nothing moves
+            return Memberships(classes, self.codes, self.degrees, self.weights)
         codes = None if self.codes is None else where.astype(np.int32)[self.codes]
         degrees = self.degrees
         if degrees is not None:
@@ -126,7 +129,10 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
                 "Every row needs a class: drop those rows or label them."
             )
     try:
-        distinct, codes = np.unique(labels, return_inverse=True)
+        if labels.dtype.kind in "OU":
+            distinct, codes = _encode_text(labels)
+        else:
+            distinct, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         raise TypeError(
@@ -134,6 +140,18 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
             "Give all labels one type, for example y.astype(str)."
         ) from None
     return distinct, codes.astype(np.int32)
+
+
+def _encode_text(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same by hashing: only the distinct labels are sorted, not every row."""
+    seen: dict[Any, int] = {}
+    codes = np.fromiter(
+        (seen.setdefault(label, len(seen)) for label in labels.tolist()), np.int32, len(labels)
+    )
+    found = np.empty(len(seen), dtype=labels.dtype)
+    found[:] = list(seen)
+    distinct, rank = np.unique(found, return_inverse=True)
+    return distinct, rank[codes]
 
 
 def as_labels(labels: Any) -> np.ndarray:

@@ -105,7 +105,7 @@ class Gamma(Nonnegative):
     >>> X, y = [[1.0], [2.0], [4.0], [8.0], [9.0], [10.0]], ["wide"] * 3 + ["narrow"] * 3
     >>> clf = BayesClassifier(Gamma()).fit(X, y)
     >>> clf.log_density_.shape.round(2).ravel().tolist(), clf.predict([[7.0], [16.0]]).tolist()
-    ([121.17, 3.29], ['narrow', 'wide'])
+    ([120.91, 3.4], ['narrow', 'wide'])
     """
 
     def tally(self, table: Table, memberships: Memberships) -> Several:

@@ -187,7 +187,12 @@ class Minimax(BaseEstimator):
             raise ValueError(f"on={self.on!r} is not known; use 'regret' or 'gain'.")
         losses = regret(gain) if self.on == "regret" else -gain
         scale = float(np.abs(losses).max()) or 1.0
-        return self._cut(np.ascontiguousarray(atoms), losses / scale, scale, self.bounds(classes))
+        bounds = self.bounds(classes)
+        # Nothing is known of a class without mass, so no prior is spent on it unless it must be.
+        absent = ~atoms.any(axis=0) & (bounds[:, 0] == 0)
+        if bounds[~absent, 1].sum() >= 1.0:
+            bounds[absent, 1] = 0.0
+        return self._cut(np.ascontiguousarray(atoms), losses / scale, scale, bounds)
 
     def _cut(
         self, atoms: np.ndarray, losses: np.ndarray, scale: float, bounds: np.ndarray
@@ -209,12 +214,16 @@ class Minimax(BaseEstimator):
         simplex = np.append(np.ones(n_classes), 0.0)[None]
         limits = [*map(tuple, bounds), (None, None)]
         while True:
+            n_before = len(cuts)
             for priors in ask:
                 risks = best_response(atoms, priors, losses)
-                queries.append(priors)
-                cuts.append(risks)
+                if not any(np.array_equal(risks, cut) for cut in cuts):
+                    queries.append(priors)
+                    cuts.append(risks)
                 if priors @ risks > best_value:
                     best, best_value = priors, float(priors @ risks)
+            if len(cuts) == n_before:
+                break  # the rules at hand are all there are around the optimum
             master = linprog(
                 objective,
                 A_ub=np.column_stack([-np.array(cuts), np.ones(len(cuts))]),
@@ -223,6 +232,11 @@ class Minimax(BaseEstimator):
                 b_eq=[1.0],
                 bounds=limits,
                 method="highs",
+                # The default of 1e-7 could not certify the gap that is asked for.
+                options={
+                    "primal_feasibility_tolerance": 1e-10,
+                    "dual_feasibility_tolerance": 1e-10,
+                },
             )
             if master.status != 0:
                 raise RuntimeError(f"The linear programme for minimax priors failed: {master}.")

@@ -18,6 +18,8 @@ MAX_ITEMS = 1_000_000
 #: Digits of a number at most: any 64-bit number has fewer.
 MAX_DIGITS = 40
 
+LARGEST_INTEGER = 2**64 - 1
+
 # Text is one token, so that brackets in it do not count.
 TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
@@ -37,7 +39,7 @@ def parse_document(text: bytes) -> Any:
     return json.loads(
         text.decode("utf-8"),
         object_pairs_hook=_without_duplicates,
-        parse_int=lambda digits: int(_short_number(digits)),
+        parse_int=_integer,
         parse_float=_finite,
         parse_constant=_finite,
     )
@@ -66,6 +68,13 @@ def _short_number(digits: str) -> str:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"its JSON has a number of {len(digits)} digits")
     return digits
+
+
+def _integer(digits: str) -> int:
+    value = int(_short_number(digits))
+    if abs(value) > LARGEST_INTEGER:
+        raise ValueError(f"its JSON has the number {digits}")
+    return value
 
 
 def _finite(digits: str) -> float:

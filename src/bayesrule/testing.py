@@ -68,6 +68,11 @@ class Case:
         return isinstance(self.X, np.ndarray) and self.X.dtype.kind == "f"
 
     @property
+    def positive(self) -> bool:
+        """Whether X may hold no negative numbers."""
+        return bool(get_tags(BayesClassifier(self.density)).input_tags.positive_only)
+
+    @property
     def learns_nothing(self) -> bool:
         """Whether nothing is learned before counting, so that all laws hold outright."""
         learned = self.fit()._learned
@@ -390,26 +395,31 @@ def mass_is_one(case: Case) -> None:
     for n_columns, n_points, tolerance in ((1, 100_001, 1e-5), (2, 801, 1e-3)):
         X = case.X[:, :n_columns]
         clf = case.fit(X)
-        grid, volume = _grid(X, n_points)
+        grid, volume = _grid(X, n_points, case.positive)
         mass = np.exp(clf.log_density(grid)).T @ volume
         _close(mass, 1.0, tolerance, f"integral over {n_columns} columns")
         _close(np.exp(clf.log_marginal(grid)) @ volume, 1.0, tolerance, "integral of log_marginal")
 
 
-def _axis(values: np.ndarray, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+def _axis(values: np.ndarray, n_points: int, positive: bool) -> tuple[np.ndarray, np.ndarray]:
     """Points over the whole line, dense where the values are, and the length of line of each.
 
     Quantiles of a Cauchy law reach into heavy tails; the midpoint rule takes jumps in its stride.
+    Over positive numbers they are exponentiated, so that they also reach into a peak at zero.
     """
-    scale = values.std()
+    centre, scale = (np.log(values), 1.0) if positive else (values, values.std())
     angle = np.pi * ((np.arange(n_points) + 0.5) / n_points - 0.5)
+    points = centre.mean() + scale * np.tan(angle)
     length = scale * np.pi / n_points / np.cos(angle) ** 2
-    return values.mean() + scale * np.tan(angle), length
+    if positive:
+        points = np.exp(np.clip(points, -300.0, 300.0))
+        length = length * points
+    return points, length
 
 
-def _grid(X: np.ndarray, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+def _grid(X: np.ndarray, n_points: int, positive: bool) -> tuple[np.ndarray, np.ndarray]:
     """Points of the space of X and the volume of each."""
-    axes = [_axis(column, n_points) for column in X.T]
+    axes = [_axis(column, n_points, positive) for column in X.T]
     points = np.meshgrid(*(points for points, _ in axes), indexing="ij")
     volume = np.prod(np.meshgrid(*(lengths for _, lengths in axes), indexing="ij"), axis=0)
     return np.column_stack([axis.ravel() for axis in points]), volume.ravel()
@@ -544,7 +554,7 @@ def missing_values_are_integrated(case: Case) -> None:
     _valid(clf, frame * np.nan, "all values missing")
     if case.density.normalised:
         plane = case.fit(case.X[:, :2])
-        points, lengths = _axis(case.X[:, 1], 20_001)
+        points, lengths = _axis(case.X[:, 1], 20_001, case.positive)
         for x in case.X[:3, 0]:
             filled = np.column_stack([np.full(len(points), x), points])
             expected = np.exp(plane.log_density(filled)).T @ lengths

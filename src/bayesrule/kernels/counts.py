@@ -18,56 +18,47 @@ LANES = 8
 
 @compiled
 def class_sums(data, indices, indptr, first, rows, codes, weights, sums):
-    """Add the weighted rows of each class to its row of ``sums``.
-
-    ``rows`` are counted from ``first``. Rows are taken class by class, so that one row of ``sums``
-    stays in the cache; within a class they keep their order, and so does the rounding.
-    """
-    n_classes = sums.shape[0]
-    place = np.zeros(n_classes + 1, np.int64)
-    for e in range(codes.size):
-        place[codes[e] + 1] += 1
-    for k in range(n_classes):
-        place[k + 1] += place[k]
-    order = np.empty(codes.size, np.int64)
-    for e in range(codes.size):
-        order[place[codes[e]]] = e
-        place[codes[e]] += 1
-    for e in order:
+    """Add weighted rows to the sums of their classes; ``rows`` are counted from ``first``."""
+    for e in range(rows.size):
         i = first + rows[e]
-        k = codes[e]
         weight = weights[e]
+        mine = sums[codes[e]]
         for p in range(indptr[i], indptr[i + 1]):
-            sums[k, indices[p]] += weight * data[p]
+            # An unsigned place needs no check for counting from the end: three times as fast.
+            mine[np.uint64(indices[p])] += weight * data[p]
 
 
 @compiled
-def weighted_logs(data, indices, indptr, table, out):
-    """Sum of count times table row over the counts of each row; ``out`` is as wide as the table.
+def weighted_logs(data, indices, indptr, first, table, out):
+    """Sum of count times table row over the counts of each row, from row ``first`` on.
 
-    Eight counts at a time: sums kept in memory are then loaded and stored an eighth as often.
+    Eight counts at a time: the sums are then loaded and stored an eighth as often.
     """
     lanes = table.shape[1]
+    sums = np.empty(lanes)
     for i in range(out.shape[0]):
-        for k in range(lanes):
-            out[i, k] = 0.0
-        p = indptr[i]
-        end = indptr[i + 1]
+        sums[:] = 0.0
+        p = indptr[first + i]
+        end = indptr[first + i + 1]
         while p + 8 <= end:
             a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
             e, f, g, h = data[p + 4], data[p + 5], data[p + 6], data[p + 7]
-            ja, jb, jc, jd = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
-            je, jf, jg, jh = indices[p + 4], indices[p + 5], indices[p + 6], indices[p + 7]
+            ja, jb = np.uint64(indices[p]), np.uint64(indices[p + 1])
+            jc, jd = np.uint64(indices[p + 2]), np.uint64(indices[p + 3])
+            je, jf = np.uint64(indices[p + 4]), np.uint64(indices[p + 5])
+            jg, jh = np.uint64(indices[p + 6]), np.uint64(indices[p + 7])
             for k in range(lanes):
-                out[i, k] += (
+                sums[k] += (
                     (a * table[ja, k] + b * table[jb, k]) + (c * table[jc, k] + d * table[jd, k])
                 ) + ((e * table[je, k] + f * table[jf, k]) + (g * table[jg, k] + h * table[jh, k]))
             p += 8
         while p < end:
-            a, ja = data[p], indices[p]
+            a, ja = data[p], np.uint64(indices[p])
             for k in range(lanes):
-                out[i, k] += a * table[ja, k]
+                sums[k] += a * table[ja, k]
             p += 1
+        for k in range(out.shape[1]):
+            out[i, k] = sums[k]
 
 
 @compiled
@@ -92,16 +83,16 @@ def log_rising(start, steps):
 
 
 @compiled
-def compound_logs(data, indices, indptr, table, log_table, totals, out):
-    """log Γ(A) / Γ(n + A) times the product of Γ(x_j + a_j) / Γ(a_j), per row and class."""
+def compound_logs(data, indices, indptr, first, table, log_table, totals, out):
+    """log Γ(A) / Γ(n + A) times the product of Γ(x_j + a_j) / Γ(a_j), from row ``first`` on."""
     n_classes = totals.size
     for i in range(out.shape[0]):
         length = 0.0
         for k in range(n_classes):
             out[i, k] = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
+        for p in range(indptr[first + i], indptr[first + i + 1]):
             x = float(data[p])
-            j = indices[p]
+            j = np.uint64(indices[p])
             length += x
             if x == 1.0:
                 for k in range(n_classes):

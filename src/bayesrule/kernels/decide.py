@@ -47,8 +47,8 @@ def relative_to_top(log_density, priors, log_priors, relative, top_of_row):
 
 
 @compiled
-def top_classes(log_density, priors, log_priors, best):
-    """Most probable class of each row, -1 where rounding could decide; rows without support.
+def top_classes(log_density, log_priors, best):
+    """Most probable class of each row, or -1; returns the number of rows left with -1.
 
     With a gain of one for the right class this is the decision, without any exponential. Classes
     nearly as probable as the top one, and rows without support, are left to the full computation,
@@ -57,16 +57,19 @@ def top_classes(log_density, priors, log_priors, best):
     n_rows, n_classes = log_density.shape
     undecided = 0
     for i in range(n_rows):
-        top = -math.inf
+        top = log_density[i, 0] + log_priors[0]
         second = -math.inf
         first = 0
-        for k in range(n_classes):
-            joint = log_density[i, k] + log_priors[k] if priors[k] > 0.0 else -math.inf
+        for k in range(1, n_classes):
+            joint = log_density[i, k] + log_priors[k]
+            # Selections, not branches: which class is on top is what a processor cannot guess.
             better = joint > top
-            second = top if better else max(second, joint)
+            lower = top if better else joint
             first = k if better else first
             top = joint if better else top
-        clear = top - second > 1e-9 and top < math.inf
+            second = lower if lower > second else second
+        # An infinite density of a class without a prior makes a NaN, and that is no clear case.
+        clear = (top - second > 1e-9) & (top < math.inf)
         best[i] = first if clear else -1
         undecided += not clear
     return undecided

@@ -38,3 +38,12 @@ def rank_small_range(values: np.ndarray, low: int, width: int) -> tuple[np.ndarr
     for i in range(values.size):
         codes[i] = rank[values[i] - low]
     return distinct, codes
+
+
+@compiled
+def count_codes(codes, n_classes):
+    """How often each code occurs."""
+    counts = np.zeros(n_classes)
+    for i in range(codes.size):
+        counts[codes[i]] += 1.0
+    return counts
