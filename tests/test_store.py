@@ -28,7 +28,8 @@ from bayesrule.foreign import FromClassifier
 from bayesrule.gains import with_action
 from bayesrule.gaussian import Gaussian
 from bayesrule.known import KNOWN
-from bayesrule.priors import Minimax, Shifted
+from bayesrule.minimax import Minimax
+from bayesrule.priors import Shifted
 from bayesrule.store import load, save
 
 RNG = np.random.default_rng(5)

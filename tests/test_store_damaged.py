@@ -25,7 +25,7 @@ from bayesrule.classifier import BayesClassifier
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.gains import with_action
 from bayesrule.gaussian import Gaussian
-from bayesrule.priors import Minimax
+from bayesrule.minimax import Minimax
 from bayesrule.store import ModelFileError, load, save
 
 RNG = np.random.default_rng(11)
@@ -190,7 +190,8 @@ def scalars_in(content: Any) -> list[tuple[Any, Any]]:
 STRANGE: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, -(2**70), 0.5, -0.0, 1e308, "", "full",
     "diag", "nan", "tied", [], {}, [[]], [1, 2], {"array": 0}, {"array": 1}, {"array": -1},
-    {"array": True},    {"array": 99}, {"array": 1.0}, {"array": "0"}, {"tuple": []}, {"tuple": 3}, {"dict": [[1]]},
+    {"array": True}, {"array": 99}, {"array": 1.0}, {"array": "0"}, {"tuple": []}, {"tuple": 3},
+    {"dict": [[1]]},
     {"dict": [[[], 1]]}, {"dict": [[1, 2], [True, 3]]}, {"float": "nan"}, {"float": "inf"},
     {"float": 1}, {"int8": 300}, {"int8": 1.5}, {"float32": 1e300}, {"bool": 1}, {"str": 5},
     {"texts": {"bytes": 1, "lengths": 2}}, {"objects": {"shape": [2], "items": [1]}},

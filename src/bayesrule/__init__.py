@@ -26,7 +26,7 @@ _HOME = {
     "Gaussian": "gaussian",
     "LogNormal": "positive",
     "MeanPrior": "conjugate",
-    "Minimax": "priors",
+    "Minimax": "minimax",
     "NormalInverseWishart": "conjugate",
     "Poisson": "rates",
     "Shifted": "priors",

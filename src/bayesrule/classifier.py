@@ -33,8 +33,8 @@ from bayesrule.gaussian import Gaussian
 from bayesrule.keys import row_keys
 from bayesrule.learned import Learned, classes_with
 from bayesrule.memberships import Memberships, places, read_target
+from bayesrule.minimax import Minimax
 from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
-from bayesrule.priors import Minimax
 from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
 from bayesrule.tables import Table, unnamed_columns
 
@@ -60,6 +60,15 @@ def _keeps_enough(clf: BayesClassifier) -> bool:
 
 #: What fitting adds to the settings.
 FITTED = ("_learned", "_settled", "_columns_in", "n_features_in_", "feature_names_in_")
+
+
+def _factors(clf: BayesClassifier) -> bool:
+    if not clf._ready().log_density.factors:
+        raise AttributeError(
+            f"{type(clf._density()).__name__} does not factor over the features, so no feature has "
+            "a contribution of its own. Use a density of independent columns, or Columns()."
+        )
+    return True
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):
@@ -447,6 +456,39 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def log_marginal(self, X: Any) -> np.ndarray:
         """log p(x) = log sum_k prior[k] density(x | k): how likely the row is at all."""
         return self._posterior(X)[1]
+
+    @available_if(_factors)
+    def contributions(self, X: Any) -> np.ndarray:
+        """Weight of evidence of each feature for each class, shape (n, K, F).
+
+        For feature f and class k it is log p(x_f | k) - log p(x_f), with p(x_f) the mixture of the
+        classes under the priors. The difference between two classes, summed over the features, is
+        their log posterior odds less their log prior odds, exactly. Names of the features are in
+        ``contribution_names_``.
+        """
+        settled = self._ready()
+        log_priors = decide.log_of(settled.rule.priors)[:, None]
+        table = self._read(X, self._learned.prepared)
+
+        def work(start: int, stop: int) -> np.ndarray:
+            terms = settled.log_density.terms(table.block(start, stop))
+            joint = terms + log_priors
+            top = joint.max(axis=1, keepdims=True)
+            top = np.where(np.isfinite(top), top, 0.0)
+            marginal = top + decide.log_of(np.exp(joint - top).sum(axis=1, keepdims=True))
+            # A value that no class shows is no evidence for any.
+            return terms - np.where(np.isfinite(marginal), marginal, 0.0)
+
+        return np.concatenate(list(over_blocks(work, settled.log_density, table)))
+
+    @property
+    def contribution_names_(self) -> list[str]:
+        """Names of the features of ``contributions``."""
+        names = self._ready().log_density.features
+        if names is None:
+            n_features = self.n_features_in_
+            names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+        return [str(name) for name in names]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose decision is the true class; a decision that is no class is a miss."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -355,17 +356,12 @@ class ColumnsLaw(LogDensity):
         ]
 
     def __call__(self, table: Table) -> np.ndarray:
-        first, *others = zip(self.laws, table.parts, strict=True)
-        total = first[0](first[1])
-        for law, part in others:
-            total = total + law(part)
-        return total
+        pairs = zip(self.laws, table.parts, strict=True)
+        return reduce(np.add, (law(part) for law, part in pairs))
 
     def terms(self, table: Table) -> np.ndarray:
         parts = []
         for law, names, part in zip(self.laws, self.names, table.parts, strict=True):
-            if law.factors and len(names) > 1:
-                parts.append(law.terms(part))
-            else:
-                parts.append(law(part)[:, :, None])
+            factors = law.factors and len(names) > 1
+            parts.append(law.terms(part) if factors else law(part)[:, :, None])
         return np.concatenate(parts, axis=2)

@@ -94,6 +94,13 @@ class MeanPrior(BaseEstimator):
             return DiagonalGaussian(mean, np.broadcast_to(noise, mean.shape).copy(), every)
         return FullGaussian.from_moments(mean, noise[None], every)
 
+    def plug_in(self, moments: Moments, covariance: str) -> tuple[np.ndarray, np.ndarray]:
+        """Most probable means and covariances, as many of these as the moments tell apart."""
+        mean, _, noise = self._posterior(moments, covariance)
+        return mean, np.broadcast_to(
+            noise, (1 if covariance == "tied" else len(mean), *noise.shape)
+        )
+
     def predictive(self, moments: Moments, covariance: str) -> LogDensity:
         """Gaussian whose variance is the noise and what is not known of the mean."""
         mean, variance, noise = self._posterior(moments, covariance)
@@ -149,6 +156,12 @@ class _Posterior:
     degrees: np.ndarray
     peak: int
     seen: np.ndarray
+
+    @property
+    def mode(self) -> np.ndarray:
+        """Most probable variances or covariances."""
+        degrees = self.degrees + self.peak
+        return self.scatter / (degrees if degrees.ndim == 2 else degrees[:, None, None])
 
 
 @dataclass(repr=False, eq=False)
@@ -234,14 +247,18 @@ class NormalInverseWishart(BaseEstimator):
         """Gaussian with the most probable mean and covariance."""
         if moments.kind == "diagonal":
             after = self._columns(moments, covariance)
-            variance = after.scatter / (after.degrees + after.peak)
-            variance = np.broadcast_to(variance, after.location.shape).copy()
+            variance = np.broadcast_to(after.mode, after.location.shape).copy()
             return DiagonalGaussian(after.location, variance, after.seen)
         if (constant := self._constant(moments)).any():
             return self._beside(constant, moments, covariance, "mode")
         after = self._matrices(moments, covariance)
-        matrices = after.scatter / (after.degrees + after.peak)[:, None, None]
-        return FullGaussian.from_moments(after.location, matrices, after.seen)
+        return FullGaussian.from_moments(after.location, after.mode, after.seen)
+
+    def plug_in(self, moments: Moments, covariance: str) -> tuple[np.ndarray, np.ndarray]:
+        """Most probable means and covariances, as many of these as the moments tell apart."""
+        after = self._matrices(moments, covariance)
+        varies = ~self._constant(moments)
+        return after.location, after.mode * np.outer(varies, varies)
 
     def predictive(self, moments: Moments, covariance: str) -> LogDensity:
         """Student that averages over mean and covariance."""

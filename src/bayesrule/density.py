@@ -53,6 +53,11 @@ class LogDensity(ABC):
         """Whether the log-density is a sum over columns, which :meth:`terms` gives one by one."""
         return False
 
+    @property
+    def features(self) -> list[str] | None:
+        """Names of the terms, where the log-density knows them better than the table."""
+        return None
+
     def terms(self, table: Table) -> np.ndarray:
         """Log-density of each column alone, shape (n, K, D); they sum to the log-density."""
         raise TypeError(f"{type(self).__name__} does not factor over the columns.")

@@ -133,6 +133,12 @@ class Gaussian(Density):
         """The prior of the settings."""
         return NormalInverseWishart() if self.prior is None else self.prior
 
+    def _plug_in(self) -> Any:
+        """How EM is to tell means and covariances from moments: by the prior, or as they are."""
+        if self.estimate in ("ml", "unbiased"):
+            return None
+        return partial(self._prior().plug_in, covariance=self.covariance)
+
     def tally(self, table: Table, memberships: Memberships) -> Moments | Several:
         """Moments of each class; where columns do not factor, incomplete rows are kept beside."""
         shift = _near(table)
@@ -150,7 +156,7 @@ class Gaussian(Density):
         else:
             moments, incomplete = stats.parts
             if len(incomplete.rows):
-                moments = complete_by_em(moments, incomplete.sorted())
+                moments = complete_by_em(moments, incomplete.sorted(), self._plug_in())
         _refuse_overflow(moments)
         match self.estimate:
             case "map":

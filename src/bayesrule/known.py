@@ -20,8 +20,9 @@ from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
+from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.positive import Gamma, LogNormal
-from bayesrule.priors import Minimax, MinimaxSolution, ShiftedSolution
+from bayesrule.priors import ShiftedSolution
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table

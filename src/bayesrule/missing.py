@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -24,8 +24,15 @@ def missing_patterns(values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarra
         yield np.flatnonzero(pattern), order[edges[p] : edges[p + 1]]
 
 
-def complete_by_em(moments: Moments, incomplete: Sample) -> Moments:
+def complete_by_em(
+    moments: Moments,
+    incomplete: Sample,
+    plug_in: Callable[[Moments], tuple[np.ndarray, np.ndarray]] | None = None,
+) -> Moments:
     """Moments that maximise the likelihood of complete and incomplete rows together.
+
+    With ``plug_in``, which tells the most probable means and covariances from moments under a
+    prior, they maximise the posterior instead.
 
     The complete rows enter by their moments alone. Each incomplete row is replaced, in turn, by
     its expectation given its own values, with the conditional covariance added to the second
@@ -55,18 +62,22 @@ def complete_by_em(moments: Moments, incomplete: Sample) -> Moments:
         spread = filled - after[codes]
         if tied:
             second = second + between.T @ apart + (spread * weights[:, None]).T @ spread
-            updated = (second / weight.sum())[None]
+            covariances = (second / weight.sum())[None]
         else:
             second = second + between[:, :, None] * apart[:, None, :]
             for k in np.unique(codes):
                 mine = spread[codes == k]
                 second[k] += (mine * weights[codes == k, None]).T @ mine
-            updated = second / np.where(weight > 0, weight, 1.0)[:, None, None]
+            covariances = second / np.where(weight > 0, weight, 1.0)[:, None, None]
+        completed = Moments(moments.kind, moments.shift, weight, after, second)
+        if plug_in is not None:
+            located, covariances = plug_in(completed)
+            after = located - moments.shift
         moved = max(
             np.abs((after - mean) / unit).max(),
-            np.abs((updated - covariance) / np.outer(unit, unit)).max(),
+            np.abs((covariances - covariance) / np.outer(unit, unit)).max(),
         )
-        mean, covariance = after, updated
+        mean, covariance = after, covariances
         if moved <= TOLERANCE:
             break
     else:
@@ -76,7 +87,7 @@ def complete_by_em(moments: Moments, incomplete: Sample) -> Moments:
             NotConvergedWarning,
             stacklevel=2,
         )
-    return Moments(moments.kind, moments.shift, weight, mean, second)
+    return completed
 
 
 def _start(

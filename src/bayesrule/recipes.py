@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesrule.classifier import BayesClassifier
+from bayesrule.columns import Columns
 from bayesrule.gaussian import Gaussian
 
 
@@ -52,3 +53,28 @@ def qda(
     array([0])
     """
     return BayesClassifier(Gaussian("full", shrinkage), priors, gain)
+
+
+def naive_bayes(
+    columns: Any = None, priors: Any = "empirical", gain: Any = None, **by_type: Any
+) -> BayesClassifier:
+    """Naive Bayes for tables of mixed columns: a density for each column by its type.
+
+    Parameters
+    ----------
+    columns : dict {column or tuple of columns: Density}, default=None
+        Densities of your choice; the other columns get theirs by type.
+    priors, gain
+        As in :class:`BayesClassifier`.
+    **by_type
+        ``numbers``, ``counts``, ``flags``, ``categories`` or ``texts``: what columns of a type get.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesrule import recipes
+    >>> X = pd.DataFrame({"age": [30.5, 41.0, 65.2, 70.1], "town": ["A", "B", "B", None]})
+    >>> recipes.naive_bayes().fit(X, ["no", "no", "yes", "yes"]).predict(X[:1])
+    array(['no'], dtype=object)
+    """
+    return BayesClassifier(Columns(columns, **by_type), priors, gain)

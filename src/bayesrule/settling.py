@@ -16,7 +16,8 @@ from bayesrule.kernels.blocks import block_rows, map_blocks
 from bayesrule.keys import row_keys
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
-from bayesrule.priors import Minimax, MinimaxSolution, Shifted, given_priors
+from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.priors import Shifted, given_priors
 from bayesrule.tables import Table
 
 Result = TypeVar("Result")

@@ -19,7 +19,8 @@ from bayesrule.known import (
 )
 from bayesrule.learned import Learned
 from bayesrule.memberships import encode_labels
-from bayesrule.priors import MinimaxSolution, ShiftedSolution
+from bayesrule.minimax import MinimaxSolution
+from bayesrule.priors import ShiftedSolution
 from bayesrule.settling import Wanted
 from bayesrule.tables import Table
 

@@ -85,7 +85,8 @@ class Table:
 
     def block(self, start: int, stop: int) -> Table:
         """Rows ``start`` to ``stop``, contiguous; the table itself where that is all of it."""
-        if self.raw is not None and start == 0 and stop >= len(self):
+        copied = self.raw is not None or self.counts is not None
+        if copied and start == 0 and stop >= len(self):
             return self
         return self._pick(slice(start, stop))
 

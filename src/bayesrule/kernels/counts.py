@@ -1,7 +1,9 @@
 """Loops over counts in compressed rows: sums per class, and log-densities from tables of words.
 
 Tables have a row per column of X and its classes side by side, padded with zeros to a multiple of
-eight, so that a row of the table is a few whole vectors and cache lines.
+eight, so that a row of the table is a few whole vectors and cache lines. Loops run over slices of a
+row and unsigned columns, which the compiler need not check for counting from the end: up to three
+times as fast. That columns exist was checked when X was read.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy import uint64
 
 from bayesrule.kernels.compiler import compiled
 
@@ -23,9 +26,10 @@ def class_sums(data, indices, indptr, first, rows, codes, weights, sums):
         i = first + rows[e]
         weight = weights[e]
         mine = sums[codes[e]]
-        for p in range(indptr[i], indptr[i + 1]):
-            # An unsigned place needs no check for counting from the end: three times as fast.
-            mine[np.uint64(indices[p])] += weight * data[p]
+        counts = data[indptr[i] : indptr[i + 1]]
+        columns = indices[indptr[i] : indptr[i + 1]]
+        for p in range(counts.size):
+            mine[uint64(columns[p])] += weight * counts[p]
 
 
 @compiled
@@ -38,22 +42,21 @@ def weighted_logs(data, indices, indptr, first, table, out):
     sums = np.empty(lanes)
     for i in range(out.shape[0]):
         sums[:] = 0.0
-        p = indptr[first + i]
-        end = indptr[first + i + 1]
-        while p + 8 <= end:
-            a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
-            e, f, g, h = data[p + 4], data[p + 5], data[p + 6], data[p + 7]
-            ja, jb = np.uint64(indices[p]), np.uint64(indices[p + 1])
-            jc, jd = np.uint64(indices[p + 2]), np.uint64(indices[p + 3])
-            je, jf = np.uint64(indices[p + 4]), np.uint64(indices[p + 5])
-            jg, jh = np.uint64(indices[p + 6]), np.uint64(indices[p + 7])
+        x = data[indptr[first + i] : indptr[first + i + 1]]
+        j = indices[indptr[first + i] : indptr[first + i + 1]]
+        p = 0
+        while p + 8 <= x.size:
+            a, b, c, d = x[p], x[p + 1], x[p + 2], x[p + 3]
+            e, f, g, h = x[p + 4], x[p + 5], x[p + 6], x[p + 7]
+            ja, jb, jc, jd = uint64(j[p]), uint64(j[p + 1]), uint64(j[p + 2]), uint64(j[p + 3])
+            je, jf, jg, jh = uint64(j[p + 4]), uint64(j[p + 5]), uint64(j[p + 6]), uint64(j[p + 7])
             for k in range(lanes):
                 sums[k] += (
                     (a * table[ja, k] + b * table[jb, k]) + (c * table[jc, k] + d * table[jd, k])
                 ) + ((e * table[je, k] + f * table[jf, k]) + (g * table[jg, k] + h * table[jh, k]))
             p += 8
-        while p < end:
-            a, ja = data[p], np.uint64(indices[p])
+        while p < x.size:
+            a, ja = x[p], uint64(j[p])
             for k in range(lanes):
                 sums[k] += a * table[ja, k]
             p += 1
@@ -87,12 +90,14 @@ def compound_logs(data, indices, indptr, first, table, log_table, totals, out):
     """log Γ(A) / Γ(n + A) times the product of Γ(x_j + a_j) / Γ(a_j), from row ``first`` on."""
     n_classes = totals.size
     for i in range(out.shape[0]):
+        counts = data[indptr[first + i] : indptr[first + i + 1]]
+        columns = indices[indptr[first + i] : indptr[first + i + 1]]
         length = 0.0
         for k in range(n_classes):
             out[i, k] = 0.0
-        for p in range(indptr[first + i], indptr[first + i + 1]):
-            x = float(data[p])
-            j = np.uint64(indices[p])
+        for p in range(counts.size):
+            x = float(counts[p])
+            j = uint64(columns[p])
             length += x
             if x == 1.0:
                 for k in range(n_classes):
