@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from bayesrule import FromClassifier, Gaussian
+from bayesrule import Bernoulli, Categorical, Columns, FromClassifier, Gaussian
 from bayesrule.density import Density
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.rates import Exponential, Poisson
@@ -54,6 +54,47 @@ def _nonnegative(name: str, density: Density) -> Listed:
     return Listed(name, density, {"X": X, "y": y, "equivariant": ("scale",)})
 
 
+def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng, rng.permutation(np.repeat([0, 1, 2], [40, 30, 20]))
+
+
+def _categories(name: str, density: Density, *, text: bool) -> Listed:
+    """Two columns of three categories, and all nine rows there can be."""
+    rng, y = _labels()
+    X = (rng.integers(0, 3, (len(y), 2)) + (rng.random((len(y), 2)) < 0.4) * y[:, None]) % 3
+    support = np.array([[a, b] for a in range(3) for b in range(3)])
+    if text:
+        words = np.array(["low", "middle", "high"])
+        X, support = pd.DataFrame(words[X], columns=["a", "b"]), pd.DataFrame(words[support])
+        support.columns = X.columns
+    return Listed(name, density, {"X": X, "y": y, "equivariant": (), "support": support})
+
+
+def _flags(name: str, density: Bernoulli) -> Listed:
+    rng, y = _labels()
+    X = (rng.random((len(y), 2)) < 0.2 + 0.25 * y[:, None]).astype(float)
+    support = np.array([[a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
+    claims = {"X": X, "y": y, "equivariant": (), "support": support}
+    # scikit-learn's checks hand any numbers to a classifier: without a threshold they are refused.
+    return Listed(name, density, claims, sklearn_checks=density.threshold is not None)
+
+
+def _mixed(name: str, density: Columns) -> Listed:
+    rng, y = _labels()
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(y, 1.0),
+            "visits": rng.poisson(1.0 + y),
+            "member": rng.random(len(y)) < 0.2 + 0.25 * y,
+            "town": np.array(["A", "B", "C"])[(y + rng.integers(0, 2, len(y))) % 3],
+        }
+    )
+    # scikit-learn's checks make data of their own, without the columns that are named here.
+    checks = density.columns is None
+    return Listed(name, density, {"X": X, "y": y, "equivariant": ()}, sklearn_checks=checks)
+
+
 DENSITIES = [
     _gaussian(covariance, **settings)
     for covariance in ("full", "tied", "diag", "spherical")
@@ -77,6 +118,12 @@ DENSITIES = [
         1e-4,
         sklearn_checks=False,
     ),
+    _categories("categorical", Categorical(), text=False),
+    _categories("categorical-text", Categorical(0.5), text=True),
+    _flags("bernoulli", Bernoulli()),
+    _flags("bernoulli-strict", Bernoulli(0.5, threshold=None)),
+    _mixed("columns", Columns()),
+    _mixed("columns-block", Columns({("size", "visits"): Gaussian("full"), "member": "drop"})),
     _nonnegative("poisson", Poisson()),
     _nonnegative("poisson-ml", Poisson(prior=None)),
     _nonnegative("poisson-predictive", Poisson(estimate="predictive")),

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bayesrule.classifier import BayesClassifier
 from bayesrule.codec import Decoder, Encoder
+from bayesrule.columns import Columns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.foreign import FromClassifier
@@ -29,8 +30,11 @@ from bayesrule.gains import with_action
 from bayesrule.gaussian import Gaussian
 from bayesrule.known import KNOWN
 from bayesrule.minimax import Minimax
+from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import Shifted
+from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.store import load, save
+from bayesrule.whole import Whole
 
 RNG = np.random.default_rng(5)
 X = np.concatenate([RNG.normal(centre, 1.0, (30, 3)) for centre in (0.0, 1.5, -2.0)])
@@ -93,8 +97,23 @@ def test_every_gaussian_keeps_its_bits(density: Gaussian, tmp_path: Path) -> Non
     assert repr(loaded) == repr(clf)
 
 
-@pytest.mark.parametrize("density", [Bernoulli(), Bernoulli(0.5, None), Categorical(2.0)], ids=str)
-def test_zeros_and_ones_keep_their_bits(density: Any, tmp_path: Path) -> None:
+COUNTED = [
+    Bernoulli(),
+    Bernoulli(0.5, None),
+    Categorical(2.0),
+    Poisson(),
+    Poisson(GammaPrior(2.0, 0.5), "predictive"),
+    Exponential(),
+    Gamma(),
+    LogNormal(),
+    LogNormal("map", NormalInverseWishart()),
+    Whole(),
+]
+
+
+@pytest.mark.filterwarnings("ignore::bayesrule.notices.BayesRuleWarning")
+@pytest.mark.parametrize("density", COUNTED, ids=str)
+def test_laws_of_zeros_and_ones_keep_their_bits(density: Any, tmp_path: Path) -> None:
     clf = BayesClassifier(density).fit((X > 0) * 1, Y)
     assert_same_model(clf, stored(clf, tmp_path), (NEW > 0) * 1)
 
@@ -106,6 +125,33 @@ def test_categories_of_text_and_numbers_keep_their_bits(tmp_path: Path) -> None:
     frame["size"] = frame["size"].mask(RNG.random(90) < 0.2)
     clf = BayesClassifier(Categorical()).fit(frame, Y)
     assert_same_model(clf, stored(clf, tmp_path), frame)
+
+
+def test_mixed_columns_keep_their_bits_and_go_on(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "town": RNG.choice(["Å", "B"], 90),
+            "visits": RNG.poisson(3, 90),
+            "left out": "x",
+            "year": RNG.normal(1950, 5, 90).round(),
+            "one": X[:, 0],
+            "two": X[:, 1],
+            "three": GAPS[:, 2],
+            "member": RNG.random(90) < 0.5,
+        }
+    )
+    frame.loc[::9, "town"] = None
+    chosen = {("two", "one"): Gaussian("full"), "left out": "drop"}
+
+    def fitted() -> BayesClassifier:
+        return BayesClassifier(Columns(chosen)).fit(frame[::2], Y[::2])
+
+    clf, loaded = fitted(), stored(fitted(), tmp_path)
+    assert_same_model(clf, loaded, frame)
+    assert repr(loaded.density_) == repr(clf.density_)
+    more = frame[1::2].assign(town="C"), Y[1::2]
+    assert_same_model(clf.partial_fit(*more), loaded.partial_fit(*more), frame)
+    assert_same_model(fitted().merge(clf), stored(fitted(), tmp_path).merge(loaded), frame)
 
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diag", "spherical"])
@@ -275,6 +321,7 @@ def test_rules_change_after_loading(tmp_path: Path) -> None:
     assert loaded.score(X, Y) == clf.score(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_feature_names_are_kept_and_checked(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=["one", "two", "ü"])
     clf = BayesClassifier().fit(frame, Y)

@@ -309,11 +309,11 @@ class FittedColumns:
     def read(self, X: Any, estimator: Any) -> Table:
         """Read X as it was read when this was prepared."""
         frame, names = _as_frame(X, estimator)
-        last = max(j for block in self.blocks for j in block.columns)
-        if last >= len(names):
+        expected = getattr(estimator, "n_features_in_", len(names))
+        if len(names) != expected:
             raise ValueError(
-                f"X has {len(names)} features, but {type(estimator).__name__} is expecting at "
-                f"least {last + 1} features as input."
+                f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
+                f"{expected} features as input."
             )
         return _read_blocks(frame, names, self.blocks, self.prepared, estimator)
 

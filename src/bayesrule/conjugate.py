@@ -62,7 +62,7 @@ class MeanPrior(BaseEstimator):
 
     References
     ----------
-    Murphy: Conjugate Bayesian analysis of the Gaussian distribution, 2007, sections 2 and 8.
+    Murphy: Conjugate Bayesian analysis of the Gaussian distribution, 2007.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class NormalInverseWishart(BaseEstimator):
         that never vary are set aside: they tell no class from another.
     degrees : None or float
         v: how many rows the prior scatter is worth. None is D + 2 for full and tied covariances
-        and 3 for a single variance: the least for which the covariance has an expectation.
+        and 3 for a single variance: the least whole numbers with which covariances have a mean.
 
     Notes
     -----
@@ -212,7 +212,7 @@ class NormalInverseWishart(BaseEstimator):
 
     References
     ----------
-    Murphy: Conjugate Bayesian analysis of the Gaussian distribution, 2007, sections 5 and 9.
+    Murphy: Conjugate Bayesian analysis of the Gaussian distribution, 2007.
     Gelman et al.: Bayesian Data Analysis, 3rd edition 2013, sections 3.3 and 3.6.
     Geisser: Posterior odds for multivariate normal classifications, JRSS B 26, 1964 (tied).
 

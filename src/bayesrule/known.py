@@ -8,13 +8,15 @@ its statistics look like, could take more memory than the file has bytes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from bayesrule.columns import Block, Columns, FittedColumns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
-from bayesrule.density import Rule
+from bayesrule.density import Density, Rule
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
@@ -26,6 +28,7 @@ from bayesrule.priors import ShiftedSolution
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table
+from bayesrule.whole import FittedWhole, Whole
 
 
 def row_of_ones(learned: Learned, n_features: int) -> Any:
@@ -161,10 +164,11 @@ def require_form(stats: Any, fresh: Any) -> None:
 
 def require_settings(learned: Learned, row: Table) -> None:
     """Settings must be such as ``fit`` would take, where they are all that was prepared."""
-    if type(learned.prepared) is type(learned.density):
-        require(learned.prepared is learned.density, "it was prepared otherwise")
+    prepared: Any = learned.prepared
+    if type(prepared) is type(learned.density):
         one_class = Memberships(learned.classes[:1], np.zeros(1, np.int32))
-        learned.density.prepare(row, one_class, Rule(np.ones(1), np.ones((1, 1))))
+        for settings in (learned.density, prepared):
+            settings.prepare(row, one_class, Rule(np.ones(1), np.ones((1, 1))))
 
 
 def _counted_gaussian(learned: Learned, row: Table) -> None:
@@ -191,6 +195,55 @@ def _row_of_categories(learned: Learned, n_features: int) -> Any:
     require(type(stats) is Counts, "its statistics are not those of categories")
     require(len(stats.categories) == n_features, "its statistics are of other columns")
     return [[labels[0] if len(labels) else 0.0 for labels in stats.categories]]
+
+
+def _check_fitted_whole(fitted: FittedWhole) -> None:
+    chosen = fitted.poisson
+    fine = isinstance(chosen, np.ndarray) and chosen.ndim == 1 and chosen.dtype == np.bool_
+    require(fine, "the laws of whole numbers are not told by flags")
+
+
+def _parts_of_columns(learned: Learned) -> list[tuple[Block, Learned]]:
+    """The blocks of mixed columns, each with what was learned of it."""
+    prepared, stats = learned.prepared, learned.stats
+    require(type(prepared) is FittedColumns and type(stats) is Several, "it has no columns")
+    assert isinstance(prepared, FittedColumns)
+    tuples = [type(part) is tuple for part in (prepared.blocks, prepared.prepared, stats.parts)]
+    require(tuples, "its blocks of columns are no tuples")
+    return [
+        (block, replace(learned, density=block.density, prepared=part, stats=part_stats))
+        for block, part, part_stats in zip(
+            prepared.blocks, prepared.prepared, stats.parts, strict=True
+        )
+    ]
+
+
+def _row_of_columns(learned: Learned, n_features: int) -> Any:
+    """A row of each block, side by side."""
+    row: list[Any] = [0.0] * n_features
+    for block, part in _parts_of_columns(learned):
+        places = block.columns
+        fine = [type(j) is int and 0 <= j < n_features for j in places]
+        require(fine and len(block.names) == len(places) > 0, "it has blocks of other columns")
+        known = known_density(part)
+        values = np.asarray(known.row(part, len(places)), dtype=object)
+        for j, value in zip(places, values[0], strict=True):
+            row[j] = value
+    return pa.table({f"x{j}": [value] for j, value in enumerate(row)})
+
+
+def _counted_columns(learned: Learned, row: Table) -> None:
+    """Each block must hold what its own density counts."""
+    for (_, part), part_row in zip(_parts_of_columns(learned), row.parts, strict=True):
+        require_settings(part, part_row)
+        known_density(part).counted(part, part_row)
+
+
+def known_density(learned: Learned) -> Known:
+    """What is known of the type of a density."""
+    density = learned.density
+    require(isinstance(density, Density), "it has no density")
+    return KNOWN[type(density).__name__]
 
 
 def require_numbers(*values: Any) -> None:
@@ -225,7 +278,11 @@ def _check_shifted_solution(solution: ShiftedSolution) -> None:
 KNOWN: dict[str, Known] = {
     "Bernoulli": Known(Bernoulli),
     "Categorical": Known(Categorical, row=_row_of_categories),
+    "Block": Known(Block),
+    "Columns": Known(Columns, counted=_counted_columns, row=_row_of_columns),
     "Exponential": Known(Exponential),
+    "FittedColumns": Known(FittedColumns),
+    "FittedWhole": Known(FittedWhole, _check_fitted_whole),
     "Gamma": Known(Gamma),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
@@ -233,6 +290,7 @@ KNOWN: dict[str, Known] = {
     "MeanPrior": Known(MeanPrior),
     "NormalInverseWishart": Known(NormalInverseWishart),
     "Poisson": Known(Poisson),
+    "Whole": Known(Whole),
     "Minimax": Known(Minimax, _check_minimax),
     "MinimaxSolution": Known(MinimaxSolution, _check_minimax_solution),
     "ShiftedSolution": Known(ShiftedSolution, _check_shifted_solution),

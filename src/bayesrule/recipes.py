@@ -11,6 +11,7 @@ from typing import Any
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
 from bayesrule.gaussian import Gaussian
+from bayesrule.words import Words
 
 
 def gaussian_nb(priors: Any = "empirical", gain: Any = None) -> BayesClassifier:
@@ -78,3 +79,28 @@ def naive_bayes(
     array(['no'], dtype=object)
     """
     return BayesClassifier(Columns(columns, **by_type), priors, gain)
+
+
+def text_bayes(
+    alpha: float = 1.0,
+    ngram_range: tuple[int, int] = (1, 2),
+    binary: bool = True,
+    min_df: float = 1,
+    vectorizer: Any = None,
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """Naive Bayes on texts: single words and pairs, each counted once per text.
+
+    ``word_evidence.top_words`` tells what it goes by, and ``displays.WordCloudDisplay`` shows it.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> texts = ["win cash now!", "free cash prize!", "see you at lunch", "are you home now?"]
+    >>> clf = recipes.text_bayes().fit(texts, ["spam", "spam", "ham", "ham"])
+    >>> clf.predict(["cash prize inside", "you home?"]).tolist()
+    ['spam', 'ham']
+    """
+    density = Words(alpha, ngram_range, binary, min_df, vectorizer=vectorizer)
+    return BayesClassifier(density, priors, gain)

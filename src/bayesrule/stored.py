@@ -13,6 +13,7 @@ from bayesrule.known import (
     KNOWN,
     Known,
     check_distribution,
+    known_density,
     require,
     require_floats,
     require_settings,
@@ -95,10 +96,8 @@ def _check_labels(labels: Any, what: str) -> None:
 
 def _check_statistics(learned: Learned, n_features: int) -> Table:
     """Statistics must be of the density, the classes and the features of the model."""
-    density = learned.density
-    require(isinstance(density, Density), "it has no density")
+    known = known_density(learned)
     require(n_features >= 1, "it has no features")
-    known = KNOWN[type(density).__name__]
     row = learned.prepared.read(known.row(learned, n_features), None)
     require_settings(learned, row)
     known.counted(learned, row)

@@ -554,7 +554,11 @@ def missing_values_are_integrated(case: Case) -> None:
     _valid(clf, frame * np.nan, "all values missing")
     if case.density.normalised:
         plane = case.fit(case.X[:, :2])
-        points, lengths = _axis(case.X[:, 1], 20_001, case.positive)
+        if case.support is None:
+            points, lengths = _axis(case.X[:, 1], 20_001, case.positive)
+        else:
+            points = np.unique(np.asarray(case.support)[:, 1])
+            lengths = np.ones(len(points))
         for x in case.X[:3, 0]:
             filled = np.column_stack([np.full(len(points), x), points])
             expected = np.exp(plane.log_density(filled)).T @ lengths
