@@ -159,6 +159,8 @@ def same_state(one: Any, other: Any) -> bool:
     """
     if one is other:
         return True
+    if isinstance(one, numbers.Number) and isinstance(other, numbers.Number):
+        return bool(one == other)
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
@@ -171,6 +173,4 @@ def same_state(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same_state(one[k], other[k]) for k in one)
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(same_state, one, other))
-    if isinstance(one, (str, int, float, bool, type(None))):
-        return one == other
-    return False
+    return isinstance(one, str) and one == other
