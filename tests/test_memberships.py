@@ -97,7 +97,8 @@ def test_all_120_orders_of_five_labels(five, labels):
         order = np.array(order)
         clf = BayesClassifier(Gaussian("diag")).fit(X, labels[order][code])
         # Class j of the plain model is now called labels[order[j]].
-        np.testing.assert_array_equal(clf.predict_proba(X[:40])[:, order], posterior)
+        got = clf.predict_proba(X[:40])[:, order]
+        np.testing.assert_allclose(got, posterior, rtol=1e-12)
         np.testing.assert_array_equal(
             clf.predict(X[:40]), labels[order][np.searchsorted(labels, decided)]
         )
@@ -191,7 +192,7 @@ def test_labels_may_come_in_any_container(wrap):
         (["a", 1, "b"], "int.*str|str.*int|types"),
         (np.array([1j, 2j, 3j]), "[Cc]omplex"),
         ([[1], [2], [3, 4]], "inhomogeneous|shape|1D|lengths"),
-        (np.ones((3, 2, 2)), r"3-dimensional|\(3, 2, 2\)|dimension"),
+        (np.ones((3, 2, 2)), "dim 3"),
         (["a", "b"], r"\[3, 2\]|3.*2|2.*3"),
     ],
     ids=str,
@@ -243,9 +244,9 @@ def test_soft_labels_are_read_by_column(frame, classes):
     [
         ([[0.5, 0.4], [0.5, 0.5]], "1 of 2.*row 0 sums to 0.9"),
         ([[1, 1], [1, 0]], "sums to 2"),
-        ([[1.5, -0.5], [1, 0]], "1 rows are not|1 row"),
-        ([[np.inf, 0], [1, 0]], "1 rows are not|1 row"),
-        ([[np.nan, 0], [1, 0]], "1 rows are not|1 row"),
+        ([[1.5, -0.5], [1, 0]], "1 of 2 rows are not"),
+        ([[np.inf, 0], [1, 0]], "1 of 2 rows are not"),
+        ([[np.nan, 0], [1, 0]], "1 of 2 rows are not"),
         (pd.DataFrame([[0.5, 0.5], [1, 0]], columns=["a", "a"]), "'a'|same name"),
         (pd.DataFrame([[0.5, 0.5], [1, 0]], columns=["a", 1]), "int.*str|str.*int|types"),
         (pd.DataFrame([["x", "y"], ["z", "w"]], columns=["a", "b"]), "number|float"),

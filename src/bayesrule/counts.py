@@ -21,7 +21,7 @@ UNKNOWN_LENGTH = (
 )
 
 
-def read_counts(X: Any, estimator: Any = None, *, whole: bool = False) -> Table:
+def read_counts(X: Any, estimator: Any = None, *, distinct: bool = False) -> Table:
     """Check X and read it as counts: finite, none negative, none missing.
 
     Parameters
@@ -30,8 +30,8 @@ def read_counts(X: Any, estimator: Any = None, *, whole: bool = False) -> Table:
         Compressed rows are not copied.
     estimator : estimator, default=None
         For messages.
-    whole : bool
-        Whether counts must be whole numbers. Entries of the same cell are then added up.
+    distinct : bool
+        Whether entries of the same cell are added up, for densities that are not linear in them.
     """
     names = column_names(X)
     X = check_array(
@@ -45,18 +45,9 @@ def read_counts(X: Any, estimator: Any = None, *, whole: bool = False) -> Table:
     counts = X if scipy.sparse.issparse(X) else _compressed(X)
     _check_places(counts)
     counts = _refuse_no_counts(counts, names)
-    if whole:
-        if not counts.has_canonical_format:
-            counts = counts.copy()
-            counts.sum_duplicates()
-        if counts.dtype.kind == "f":
-            fractions = counts.data != np.floor(counts.data)
-            if fractions.any():
-                raise ValueError(
-                    f"Input X has fractions in {_named(counts, fractions, names)}, but this "
-                    "density is one of whole counts. Use estimate='smoothed', which takes weighted "
-                    "counts as well."
-                )
+    if distinct and not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
     return Table(counts=counts, names=names)
 
 

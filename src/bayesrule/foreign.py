@@ -140,7 +140,9 @@ def _fit(model: Any, table: Table, memberships: Memberships) -> Any:
     if isinstance(model, Pipeline) and not get_config()["enable_metadata_routing"]:
         step, taker = model.steps[-1]
         name = f"{step}__sample_weight"
-    elif not isinstance(model, Pipeline) and not has_fit_parameter(taker, "sample_weight"):
+    elif hasattr(model, "refit") and hasattr(model, "estimator"):
+        taker = model.estimator  # a search hands its weights on
+    if not isinstance(model, Pipeline) and not has_fit_parameter(taker, "sample_weight"):
         raise TypeError(
             f"{type(taker).__name__} takes no sample_weight, so it can be fitted neither with "
             "weights nor with soft labels. Use an estimator whose fit has sample_weight."

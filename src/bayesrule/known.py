@@ -26,6 +26,18 @@ from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
 from bayesrule.rates import Exponential, GammaPrior, Poisson
+from bayesrule.soundness import (
+    check_counts,
+    check_fitted_whole,
+    check_minimax,
+    check_minimax_solution,
+    check_moments,
+    check_sample,
+    check_several,
+    check_shifted_solution,
+    check_sums,
+    require,
+)
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table
 from bayesrule.whole import FittedWhole, Whole
@@ -63,82 +75,6 @@ class Known:
     check: Callable[[Any], None] | None = None
     counted: Callable[[Learned, Table], None] = counted_like_a_row
     row: Callable[[Learned, int], Any] = row_of_ones
-
-
-def require(good: Any, problem: str) -> None:
-    """Raise ValueError unless all is good."""
-    if not np.all(good):
-        raise ValueError(problem)
-
-
-def require_floats(array: Any, name: str, *shape: int | None, least: float = -np.inf) -> None:
-    """An array must hold finite float64 in a shape; None stands for any length."""
-    require(isinstance(array, np.ndarray) and array.dtype == np.float64, f"{name} is no float64")
-    fits = len(shape) == array.ndim and all(
-        wanted in (None, found) for wanted, found in zip(shape, array.shape, strict=True)
-    )
-    require(fits, f"{name} has the shape {array.shape}, which does not fit")
-    require(np.isfinite(array) & (array >= least), f"{name} has a value that cannot be")
-
-
-def check_distribution(array: Any, name: str, *shape: int | None) -> None:
-    """Probabilities must not be negative, and sum to one along the last axis."""
-    require_floats(array, name, *shape, least=0.0)
-    require(np.abs(array.sum(axis=-1) - 1.0) <= 1e-6, f"{name} does not sum to one")
-
-
-def _check_sums(stats: Sums) -> None:
-    for name, array, least in (("weight", stats.weight, 0.0), ("sums", stats.sums, -np.inf)):
-        shape: tuple[None, ...] = (None,) * np.ndim(array)
-        require_floats(array, f"Sums.{name}", *shape, least=least)
-        require(len(shape) > 0, f"Sums.{name} is a single number")
-    require(len(stats.weight) == len(stats.sums), "Sums has parts of different lengths")
-
-
-def _check_counts(stats: Counts) -> None:
-    parts = stats.categories, stats.counts
-    require([type(part) is tuple for part in parts], "Counts has parts that are no tuples")
-    require(len(stats.categories) == len(stats.counts) > 0, "Counts has unequal numbers of columns")
-    rows = {np.shape(counts)[:1] for counts in stats.counts}
-    require(len(rows) == 1, "Counts has columns with different numbers of classes")
-    for labels, counts in zip(*parts, strict=True):
-        require(isinstance(labels, np.ndarray) and labels.ndim == 1, "Counts has no categories")
-        require_floats(counts, "Counts.counts", None, len(labels), least=0.0)
-        require(labels[:-1] < labels[1:], "Counts has categories that are not sorted")
-
-
-def _check_moments(stats: Moments) -> None:
-    require_floats(stats.shift, "Moments.shift", None)
-    require_floats(stats.mean, "Moments.mean", None, len(stats.shift))
-    n_classes, n_columns = stats.mean.shape
-    weight = (n_classes, n_columns) if np.ndim(stats.weight) == 2 else (n_classes,)
-    require_floats(stats.weight, "Moments.weight", *weight, least=0.0)
-    shapes = {
-        "diagonal": (n_classes, n_columns),
-        "full": (n_classes, n_columns, n_columns),
-        "tied": (n_columns, n_columns),
-    }
-    require(stats.kind in shapes, f"Moments.kind is {stats.kind!r}")
-    require_floats(stats.second, "Moments.second", *shapes[stats.kind])
-    diagonal = stats.second
-    if stats.kind != "diagonal":
-        diagonal = np.diagonal(stats.second, axis1=-2, axis2=-1)
-    require(diagonal >= 0, "Moments.second has a negative square")
-
-
-def _check_sample(stats: Sample) -> None:
-    rows, codes = stats.rows, stats.codes
-    require(isinstance(rows, np.ndarray) and rows.ndim == 2, "Sample.rows is no table")
-    require(rows.dtype in (np.float64, np.float32), "Sample.rows holds no numbers")
-    require(~np.isinf(rows), "Sample.rows has an infinite value")
-    fits = isinstance(codes, np.ndarray) and codes.shape == (len(rows),) and codes.dtype.kind == "i"
-    require(fits, "Sample.codes are not one class per row")
-    require(codes >= 0, "Sample.codes has a negative class")
-    require_floats(stats.weights, "Sample.weights", len(rows), least=0.0)
-
-
-def _check_several(stats: Several) -> None:
-    require(type(stats.parts) is tuple and len(stats.parts) > 0, "Several has no parts")
 
 
 def require_form(stats: Any, fresh: Any) -> None:
@@ -189,18 +125,19 @@ def _counted_gaussian(learned: Learned, row: Table) -> None:
     require(len(stats.shift) == row.n_columns, "its statistics are of another number of columns")
 
 
+def _counted_whole(learned: Learned, row: Table) -> None:
+    """Each column must have its law."""
+    prepared: Any = learned.prepared
+    require(len(prepared.poisson) == row.n_columns, "its laws are of another number of columns")
+    counted_like_a_row(learned, row)
+
+
 def _row_of_categories(learned: Learned, n_features: int) -> Any:
     """A category of each column that was seen."""
     stats = learned.stats
     require(type(stats) is Counts, "its statistics are not those of categories")
     require(len(stats.categories) == n_features, "its statistics are of other columns")
     return [[labels[0] if len(labels) else 0.0 for labels in stats.categories]]
-
-
-def _check_fitted_whole(fitted: FittedWhole) -> None:
-    chosen = fitted.poisson
-    fine = isinstance(chosen, np.ndarray) and chosen.ndim == 1 and chosen.dtype == np.bool_
-    require(fine, "the laws of whole numbers are not told by flags")
 
 
 def _parts_of_columns(learned: Learned) -> list[tuple[Block, Learned]]:
@@ -246,33 +183,6 @@ def known_density(learned: Learned) -> Known:
     return KNOWN[type(density).__name__]
 
 
-def require_numbers(*values: Any) -> None:
-    """Single numbers, of Python's or numpy's types."""
-    numbers = [isinstance(value, (bool, int, float, np.number, np.bool_)) for value in values]
-    require(numbers, "it has something else where a number is needed")
-
-
-def _check_minimax(priors: Minimax) -> None:
-    require(priors.on in ("regret", "gain"), f"Minimax(on={priors.on!r}) is not known")
-    require_numbers(priors.randomised, priors.tol, priors.max_cuts)
-
-
-def _check_minimax_solution(solution: MinimaxSolution) -> None:
-    check_distribution(solution.priors, "the minimax priors", None)
-    check_distribution(solution.mixture, "the minimax mixture", None)
-    shape = len(solution.mixture), len(solution.priors)
-    check_distribution(solution.mixture_priors, "the priors of the minimax mixture", *shape)
-    for risks in (solution.class_risks, solution.randomised_class_risks):
-        require_floats(risks, "the minimax risks", len(solution.priors))
-    require_numbers(solution.value, solution.gap, solution.n_atoms, solution.n_cuts)
-
-
-def _check_shifted_solution(solution: ShiftedSolution) -> None:
-    check_distribution(solution.priors, "the shifted priors", None)
-    require_floats(solution.standard_error, "their standard error", len(solution.priors))
-    require_numbers(solution.separation, solution.n_rows, solution.n_iterations)
-
-
 #: Every type a model file may hold, by the name it has there. Names are never used again for
 #: something else: old files must keep their meaning.
 KNOWN: dict[str, Known] = {
@@ -282,7 +192,7 @@ KNOWN: dict[str, Known] = {
     "Columns": Known(Columns, counted=_counted_columns, row=_row_of_columns),
     "Exponential": Known(Exponential),
     "FittedColumns": Known(FittedColumns),
-    "FittedWhole": Known(FittedWhole, _check_fitted_whole),
+    "FittedWhole": Known(FittedWhole, check_fitted_whole),
     "Gamma": Known(Gamma),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
@@ -290,16 +200,16 @@ KNOWN: dict[str, Known] = {
     "MeanPrior": Known(MeanPrior),
     "NormalInverseWishart": Known(NormalInverseWishart),
     "Poisson": Known(Poisson),
-    "Whole": Known(Whole),
-    "Minimax": Known(Minimax, _check_minimax),
-    "MinimaxSolution": Known(MinimaxSolution, _check_minimax_solution),
-    "ShiftedSolution": Known(ShiftedSolution, _check_shifted_solution),
+    "Whole": Known(Whole, counted=_counted_whole),
+    "Minimax": Known(Minimax, check_minimax),
+    "MinimaxSolution": Known(MinimaxSolution, check_minimax_solution),
+    "ShiftedSolution": Known(ShiftedSolution, check_shifted_solution),
     "NamedActions": Known(NamedActions),
     "Learned": Known(Learned),
     "Rule": Known(Rule),
-    "Sums": Known(Sums, _check_sums),
-    "Counts": Known(Counts, _check_counts),
-    "Moments": Known(Moments, _check_moments),
-    "Sample": Known(Sample, _check_sample),
-    "Several": Known(Several, _check_several),
+    "Sums": Known(Sums, check_sums),
+    "Counts": Known(Counts, check_counts),
+    "Moments": Known(Moments, check_moments),
+    "Sample": Known(Sample, check_sample),
+    "Several": Known(Several, check_several),
 }

@@ -45,9 +45,9 @@ class Multinomial(Density):
 
     Notes
     -----
-    X is sparse of any format, an array or a frame; compressed rows are not copied. "smoothed"
-    takes fractions as well, such as tf-idf weights. A row that counts nothing has the same density
-    under all classes. A missing count is refused: it leaves the length of the row unknown.
+    X is sparse of any format, an array or a frame; compressed rows are not copied. Fractions, such
+    as tf-idf weights, are taken as they are. A row that counts nothing has the same density under
+    all classes. A missing count is refused: it leaves the length of the row unknown.
 
     log p(x) is not offered, since the length of a row has no density here.
 
@@ -71,8 +71,8 @@ class Multinomial(Density):
         self.estimate = estimate
 
     def read(self, X: Any, estimator: Any) -> Table:
-        """Check the counts; the predictive form is one of whole counts."""
-        return read_counts(X, estimator, whole=self.estimate == "predictive")
+        """Check the counts."""
+        return read_counts(X, estimator, distinct=self.estimate == "predictive")
 
     def describe_input(self, tags: Any) -> Any:
         """Counts, sparse or dense."""

@@ -147,18 +147,31 @@ class Wanted:
 
     def _out_of_fold(self, learned: Learned, table: Table, memberships: Memberships) -> np.ndarray:
         """Log-densities of each row by a density that did not see it; equal rows stay together."""
-        fold = (row_keys(table, self.seed) * FOLDS).astype(int)
+        fold = _folds(row_keys(table, self.seed), memberships)
         values = np.full((len(table), memberships.n_classes), -np.inf)
-        for f in np.unique(fold):
-            out, kept = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
-            if len(kept) == 0:
-                kept = out  # all rows are equal: there is nothing to hold out
+        for f in range(max(int(fold.max()), 0) + 1):
+            # Rows of no fold are in every training part: a class must not vanish from one.
+            out, kept = np.flatnonzero((fold == f) | (fold < 0)), np.flatnonzero(fold != f)
             part, members = table.take(kept), memberships.take(kept)
             rule = self.before_counting(members.totals(), memberships.classes)
             prepared = clone(learned.density).prepare(part, members, rule)
             settled = prepared.settle(prepared.tally(part, members))
             values[out] = log_densities(settled, table.take(out))
         return values
+
+
+def _folds(keys: np.ndarray, memberships: Memberships) -> np.ndarray:
+    """A fold for each row, dealt out within its class; -1 where a class has one distinct row."""
+    _, distinct = np.unique(keys, return_inverse=True)
+    if memberships.codes is None:
+        return distinct % FOLDS if distinct.max() > 0 else distinct - 1
+    folds = np.full(len(keys), -1)
+    for k in np.unique(memberships.codes):
+        mine = np.flatnonzero(memberships.codes == k)
+        values, rank = np.unique(distinct[mine], return_inverse=True)
+        if len(values) > 1:
+            folds[mine] = rank % FOLDS
+    return folds
 
 
 def thinned(table: Table, memberships: Memberships | None, seed: int) -> Rows:

@@ -29,9 +29,9 @@ from bayesrule.codec import Decoder, Encoder
 from bayesrule.density import LogDensity, memory_budget
 from bayesrule.gains import NamedActions, _frame_rows, _is_frame, decision_classes
 from bayesrule.keys import row_keys
-from bayesrule.known import require
 from bayesrule.priors import Shifted
 from bayesrule.settling import Settled
+from bayesrule.soundness import require
 from bayesrule.stored import STORED, Model, check_model, with_prepared
 from bayesrule.strict_json import parse_document, shown, write_document
 from bayesrule.tables import Table

@@ -9,20 +9,13 @@ import numpy as np
 
 from bayesrule.density import Density, Rule, same_state
 from bayesrule.gains import decision_classes
-from bayesrule.known import (
-    KNOWN,
-    Known,
-    check_distribution,
-    known_density,
-    require,
-    require_floats,
-    require_settings,
-)
+from bayesrule.known import KNOWN, Known, known_density, require_settings
 from bayesrule.learned import Learned
 from bayesrule.memberships import encode_labels
 from bayesrule.minimax import MinimaxSolution
 from bayesrule.priors import ShiftedSolution
 from bayesrule.settling import Wanted
+from bayesrule.soundness import check_distribution, require, require_floats
 from bayesrule.tables import Table
 
 

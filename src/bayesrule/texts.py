@@ -166,12 +166,9 @@ class FixedColumns:
     Attributes
     ----------
     vectorizer : transformer from texts to counts
-    whole : bool
-        Whether counts must be whole numbers.
     """
 
     vectorizer: Any
-    whole: bool
 
     @property
     def words(self) -> np.ndarray | None:
@@ -183,9 +180,8 @@ class FixedColumns:
     def __call__(self, texts: Sequence[str | None]) -> Table:
         there = np.array([text is not None for text in texts])
         filled = ["" if text is None else text for text in texts]
-        counts = read_counts(
-            scipy.sparse.csr_array(self.vectorizer.transform(filled)), whole=self.whole
-        ).counts
+        made = scipy.sparse.csr_array(self.vectorizer.transform(filled))
+        counts = read_counts(made, distinct=True).counts
         if not there.all():
             # Not every vectoriser makes nothing of an empty text.
             lengths = np.diff(counts.indptr)

@@ -295,7 +295,7 @@ class FittedWords:
 
     @property
     def _count(self) -> FixedColumns:
-        return FixedColumns(self.vectorizer, self.settings.estimate == "predictive")
+        return FixedColumns(self.vectorizer)
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Check that X is one column of texts."""

@@ -65,23 +65,41 @@ def weighted_logs(data, indices, indptr, first, table, out):
 
 
 @compiled
-def log_rising(start, steps):
-    """log of start (start + 1) ... (start + steps - 1), that is log Γ(start + steps) / Γ(start).
+def stirling_difference(start, steps):
+    """log Γ(start + steps) - log Γ(start) for start >= 32.
 
-    The difference of two log Γ would lose its digits where both are large. Small factors are
-    multiplied; the rest is Stirling's series, the difference of whose terms is taken one by one.
+    The difference of two log Γ would lose its digits where both are large; here the terms of
+    Stirling's series are subtracted one by one.
+    """
+    end = start + steps
+    a, b = 1.0 / start, 1.0 / end
+    return (
+        steps * math.log(start)
+        + (end - 0.5) * math.log1p(steps / start)
+        - steps
+        + (b - a) / 12.0
+        - (b**3 - a**3) / 360.0
+        + (b**5 - a**5) / 1260.0
+    )
+
+
+@compiled
+def log_rising(start, steps):
+    """log Γ(start + steps) - log Γ(start) for start > 0: log of start (start + 1) ... for whole steps.
+
+    Factors are multiplied until the series holds.
     """
     product = 1.0
-    while steps > 0.0 and (start < 32.0 or steps < 4.0):
+    while steps >= 1.0 and (start < 32.0 or steps < 4.0):
         product *= start
         start += 1.0
         steps -= 1.0
+    while 0.0 < steps < 1.0 and start < 32.0:
+        product *= start / (start + steps)
+        start += 1.0
     result = math.log(product)
     if steps > 0.0:
-        end = start + steps
-        result += steps * math.log(start) + (end - 0.5) * math.log1p(steps / start) - steps
-        a, b = 1.0 / start, 1.0 / end
-        result += (b - a) / 12.0 - (b**3 - a**3) / 360.0 + (b**5 - a**5) / 1260.0
+        result += stirling_difference(start, steps)
     return result
 
 

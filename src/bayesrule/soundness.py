@@ -1,0 +1,124 @@
+"""What makes the values of a model file sound: checks of one value each, by its fields alone.
+
+Each raises ValueError where the value contradicts itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.priors import ShiftedSolution
+from bayesrule.stats import Counts, Moments, Sample, Several, Sums
+from bayesrule.whole import FittedWhole
+
+
+def require(good: Any, problem: str) -> None:
+    """Raise ValueError unless all is good."""
+    if not np.all(good):
+        raise ValueError(problem)
+
+
+def require_floats(array: Any, name: str, *shape: int | None, least: float = -np.inf) -> None:
+    """An array must hold finite float64 in a shape; None stands for any length."""
+    require(isinstance(array, np.ndarray) and array.dtype == np.float64, f"{name} is no float64")
+    fits = len(shape) == array.ndim and all(
+        wanted in (None, found) for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    require(fits, f"{name} has the shape {array.shape}, which does not fit")
+    require(np.isfinite(array) & (array >= least), f"{name} has a value that cannot be")
+
+
+def check_distribution(array: Any, name: str, *shape: int | None) -> None:
+    """Probabilities must not be negative, and sum to one along the last axis."""
+    require_floats(array, name, *shape, least=0.0)
+    require(np.abs(array.sum(axis=-1) - 1.0) <= 1e-6, f"{name} does not sum to one")
+
+
+def require_numbers(*values: Any) -> None:
+    """Single numbers, of Python's or numpy's types."""
+    numbers = [isinstance(value, (bool, int, float, np.number, np.bool_)) for value in values]
+    require(numbers, "it has something else where a number is needed")
+
+
+def check_sums(stats: Sums) -> None:
+    for name, array, least in (("weight", stats.weight, 0.0), ("sums", stats.sums, -np.inf)):
+        shape: tuple[None, ...] = (None,) * np.ndim(array)
+        require_floats(array, f"Sums.{name}", *shape, least=least)
+        require(len(shape) > 0, f"Sums.{name} is a single number")
+    require(len(stats.weight) == len(stats.sums), "Sums has parts of different lengths")
+
+
+def check_counts(stats: Counts) -> None:
+    parts = stats.categories, stats.counts
+    require([type(part) is tuple for part in parts], "Counts has parts that are no tuples")
+    require(len(stats.categories) == len(stats.counts) > 0, "Counts has unequal numbers of columns")
+    rows = {np.shape(counts)[:1] for counts in stats.counts}
+    require(len(rows) == 1, "Counts has columns with different numbers of classes")
+    for labels, counts in zip(*parts, strict=True):
+        require(isinstance(labels, np.ndarray) and labels.ndim == 1, "Counts has no categories")
+        require_floats(counts, "Counts.counts", None, len(labels), least=0.0)
+        require(labels[:-1] < labels[1:], "Counts has categories that are not sorted")
+
+
+def check_moments(stats: Moments) -> None:
+    require_floats(stats.shift, "Moments.shift", None)
+    require_floats(stats.mean, "Moments.mean", None, len(stats.shift))
+    n_classes, n_columns = stats.mean.shape
+    weight = (n_classes, n_columns) if np.ndim(stats.weight) == 2 else (n_classes,)
+    require_floats(stats.weight, "Moments.weight", *weight, least=0.0)
+    shapes = {
+        "diagonal": (n_classes, n_columns),
+        "full": (n_classes, n_columns, n_columns),
+        "tied": (n_columns, n_columns),
+    }
+    require(stats.kind in shapes, f"Moments.kind is {stats.kind!r}")
+    require_floats(stats.second, "Moments.second", *shapes[stats.kind])
+    diagonal = stats.second
+    if stats.kind != "diagonal":
+        diagonal = np.diagonal(stats.second, axis1=-2, axis2=-1)
+    require(diagonal >= 0, "Moments.second has a negative square")
+
+
+def check_sample(stats: Sample) -> None:
+    rows, codes = stats.rows, stats.codes
+    require(isinstance(rows, np.ndarray) and rows.ndim == 2, "Sample.rows is no table")
+    require(rows.dtype in (np.float64, np.float32), "Sample.rows holds no numbers")
+    require(~np.isinf(rows), "Sample.rows has an infinite value")
+    fits = isinstance(codes, np.ndarray) and codes.shape == (len(rows),) and codes.dtype.kind == "i"
+    require(fits, "Sample.codes are not one class per row")
+    require(codes >= 0, "Sample.codes has a negative class")
+    require_floats(stats.weights, "Sample.weights", len(rows), least=0.0)
+
+
+def check_several(stats: Several) -> None:
+    require(type(stats.parts) is tuple and len(stats.parts) > 0, "Several has no parts")
+
+
+def check_minimax(priors: Minimax) -> None:
+    require(priors.on in ("regret", "gain"), f"Minimax(on={priors.on!r}) is not known")
+    require_numbers(priors.randomised, priors.tol, priors.max_cuts)
+
+
+def check_minimax_solution(solution: MinimaxSolution) -> None:
+    check_distribution(solution.priors, "the minimax priors", None)
+    check_distribution(solution.mixture, "the minimax mixture", None)
+    shape = len(solution.mixture), len(solution.priors)
+    check_distribution(solution.mixture_priors, "the priors of the minimax mixture", *shape)
+    for risks in (solution.class_risks, solution.randomised_class_risks):
+        require_floats(risks, "the minimax risks", len(solution.priors))
+    require_numbers(solution.value, solution.gap, solution.n_atoms, solution.n_cuts)
+
+
+def check_shifted_solution(solution: ShiftedSolution) -> None:
+    check_distribution(solution.priors, "the shifted priors", None)
+    require_floats(solution.standard_error, "their standard error", len(solution.priors))
+    require_numbers(solution.separation, solution.n_rows, solution.n_iterations)
+
+
+def check_fitted_whole(fitted: FittedWhole) -> None:
+    chosen = fitted.poisson
+    fine = isinstance(chosen, np.ndarray) and chosen.ndim == 1 and chosen.dtype == np.bool_
+    require(fine, "the laws of whole numbers are not told by flags")
