@@ -91,20 +91,13 @@ def _refuse_no_counts(counts: Any, names: tuple[str, ...] | None) -> Any:
         "i4": 1 << 31,
     }[data.dtype.str[1:]]
     if largest >= limit:
-        for bad, what, advice in (
-            (
-                np.isnan(data),
-                "NaN",
-                "A missing count leaves the length of its row unknown, so it cannot be "
-                "marginalised. Fill it, or drop those rows.",
-            ),
-            (np.isinf(data), "infinity", "Replace it by a finite count."),
-            (data < 0, "Negative values", "Counts are zero or more."),
+        for what, bad, advice in (
+            ("Input X contains NaN in", np.isnan(data), UNKNOWN_LENGTH),
+            ("Input X contains infinity in", np.isinf(data), "Replace it by a finite count."),
+            ("Negative values in data passed as X, in", data < 0, "Counts are zero or more."),
         ):
             if bad.any():
-                raise ValueError(
-                    f"Input X contains {what} in {_named(counts, bad, names)}. {advice}"
-                )
+                raise ValueError(f"{what} {_named(counts, bad, names)}. {advice}")
     if least == 0 or largest >= limit:  # only a negative zero is left of the latter
         counts = counts.copy()
         counts.eliminate_zeros()

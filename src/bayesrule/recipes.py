@@ -76,7 +76,7 @@ def naive_bayes(
     >>> from bayesrule import recipes
     >>> X = pd.DataFrame({"age": [30.5, 41.0, 65.2, 70.1], "town": ["A", "B", "B", None]})
     >>> recipes.naive_bayes().fit(X, ["no", "no", "yes", "yes"]).predict(X[:1])
-    array(['no'], dtype=object)
+    array(['no'], dtype='<U3')
     """
     return BayesClassifier(Columns(columns, **by_type), priors, gain)
 
