@@ -27,6 +27,7 @@ _HOME = {
     "LogNormal": "positive",
     "MeanPrior": "conjugate",
     "Minimax": "minimax",
+    "ModelFileError": "store",
     "NormalInverseWishart": "conjugate",
     "Poisson": "rates",
     "Shifted": "priors",

@@ -1,0 +1,285 @@
+"""The validated X: frames of every kind, names of columns, errors that name them, keys of rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from bayesrule import BayesClassifier, FromClassifier, Gaussian, Minimax
+from bayesrule.density import Density
+from bayesrule.tables import Table, read_numbers, read_raw
+
+NAMES = ["height", "weight", "age"]
+FRAMES = {
+    "pandas": lambda values, names: pd.DataFrame(values, columns=names),
+    "polars": lambda values, names: pl.DataFrame(values, schema=names, orient="row"),
+    "pyarrow": lambda values, names: pa.table({name: values[:, j] for j, name in enumerate(names)}),
+}
+DENSITIES = {"gaussian": Gaussian("diag"), "foreign": FromClassifier(LogisticRegression())}
+
+
+@pytest.fixture(params=FRAMES)
+def frame(request: pytest.FixtureRequest) -> Any:
+    return FRAMES[request.param]
+
+
+@pytest.fixture(params=DENSITIES)
+def density(request: pytest.FixtureRequest) -> Density:
+    return DENSITIES[request.param]
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    return rng.normal(size=(90, 3)) * [10, 1, 30] + y[:, None] * [5, -1, 20], y
+
+
+# ---------------------------------------------------------------------- frames
+
+
+def test_every_frame_gives_the_same_answers(frame, density, rows):
+    X, y = rows
+    clf = BayesClassifier(density).fit(frame(X, NAMES), y)
+    assert clf.feature_names_in_.tolist() == NAMES
+    assert clf.n_features_in_ == 3
+    expected = BayesClassifier(density).fit(X, y).predict_proba(X)
+    for other in FRAMES.values():
+        np.testing.assert_array_equal(clf.predict_proba(other(X, NAMES)), expected)
+    weights = np.arange(90) % 4
+    weighted = BayesClassifier(density).fit(frame(X, NAMES), y, weights)
+    by_array = BayesClassifier(density).fit(X, y, weights)
+    np.testing.assert_array_equal(
+        weighted.predict_proba(frame(X, NAMES)), by_array.predict_proba(X)
+    )
+    solved = BayesClassifier(density, Minimax()).fit(frame(X, NAMES), y)
+    np.testing.assert_allclose(
+        solved.priors_, BayesClassifier(density, Minimax()).fit(X, y).priors_, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda X: (X, ["height", "weight", "years"]), "years"),
+        (lambda X: (X[:, [1, 0, 2]], ["weight", "height", "age"]), "order"),
+        (lambda X: (X[:, :2], ["height", "weight"]), "age"),
+        (lambda X: (np.c_[X, X[:, 0]], [*NAMES, "shoe"]), "shoe"),
+    ],
+    ids=["renamed", "permuted", "missing", "extra"],
+)
+def test_other_columns_are_never_silently_wrong(frame, density, rows, change, named):
+    X, y = rows
+    clf = BayesClassifier(density).fit(frame(X, NAMES), y)
+    other = frame(*change(X))
+    for use in (
+        clf.predict,
+        clf.predict_proba,
+        clf.log_density,
+        lambda other: clf.partial_fit(other, y),
+        lambda other: clf.with_rule(priors=Minimax(), X=other),
+    ):
+        with pytest.raises(ValueError, match=named):
+            use(other)
+
+
+def test_arrays_of_another_width_are_refused(density, rows):
+    X, y = rows
+    clf = BayesClassifier(density).fit(X, y)
+    for other in (X[:, :2], np.c_[X, X]):
+        with pytest.raises(ValueError, match=f"{other.shape[1]} features"):
+            clf.predict(other)
+
+
+def test_names_that_come_or_go_are_told(frame, density, rows):
+    X, y = rows
+    with pytest.warns(UserWarning, match="feature names"):
+        BayesClassifier(density).fit(frame(X, NAMES), y).predict(X)
+    with pytest.warns(UserWarning, match="feature names"):
+        BayesClassifier(density).fit(X, y).predict(frame(X, NAMES))
+
+
+def test_columns_without_text_for_names_must_keep_their_order(density, rows):
+    X, y = rows
+    clf = BayesClassifier(density).fit(pd.DataFrame(X), y)
+    with pytest.raises(ValueError, match=r"\[2, 1, 0\]"):
+        clf.predict(pd.DataFrame(X[:, ::-1], columns=[2, 1, 0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(clf.predict(pd.DataFrame(X)), clf.predict(X))
+
+
+def test_an_index_is_no_data(density, rows):
+    X, y = rows
+    plain = BayesClassifier(density).fit(pd.DataFrame(X, columns=NAMES), y)
+    rng = np.random.default_rng(0)
+    shuffled = pd.DataFrame(X, columns=NAMES, index=rng.permutation(90))
+    other = BayesClassifier(density).fit(shuffled, pd.Series(y, index=rng.permutation(90)))
+    np.testing.assert_array_equal(other.predict_proba(shuffled), plain.predict_proba(shuffled))
+
+
+@pytest.mark.parametrize("density", [Gaussian("full"), Gaussian("diag")], ids=repr)
+def test_missing_values_of_every_frame_are_missing(density, rows):
+    X, y = rows
+    gaps = X.copy()
+    gaps[5, 1] = gaps[7, 2] = np.nan
+    columns = {
+        name: [None if np.isnan(v) else v for v in gaps[:, j]] for j, name in enumerate(NAMES)
+    }
+    nullable = pd.DataFrame(columns).astype("Float64")
+    expected = BayesClassifier(density).fit(gaps, y).predict_proba(gaps)
+    for form in (pd.DataFrame(columns), nullable, pl.DataFrame(columns), pa.table(columns)):
+        got = BayesClassifier(density).fit(form, y).predict_proba(form)
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_whole_numbers_and_booleans_are_numbers(rows):
+    X, y = rows
+    mixed = pd.DataFrame({"a": X[:, 0].round().astype(int), "b": X[:, 1] > 0, "c": X[:, 2]})
+    expected = BayesClassifier(Gaussian("diag")).fit(mixed.to_numpy(float), y)
+    clf = BayesClassifier(Gaussian("diag")).fit(mixed, y)
+    np.testing.assert_array_equal(
+        clf.predict_proba(mixed), expected.predict_proba(mixed.to_numpy(float))
+    )
+
+
+# ---------------------------------------------------------------------- errors that name columns
+
+
+def test_infinite_values_are_named(frame, rows):
+    X, y = rows
+    bad = X.copy()
+    bad[:3, 1] = np.inf
+    bad[4, 2] = -np.inf
+    with pytest.raises(ValueError, match=r"infinity in columns 'weight' \(3 rows\), 'age' \(1 row"):
+        BayesClassifier().fit(frame(bad, NAMES), y)
+    with pytest.raises(ValueError, match=r"infinity in columns 1 \(3 rows\), 2 \(1 rows\)"):
+        BayesClassifier().fit(bad, y)
+
+
+def test_many_bad_columns_are_counted():
+    bad = np.full((4, 9), np.nan)
+    with pytest.raises(ValueError, match="and 4 more"):
+        read_numbers(bad, accept_missing=False)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "named"),
+    [
+        ([["a", "b"]], ValueError, "'a'"),
+        (pd.DataFrame({"u": ["x"], "v": [1.0]}), ValueError, "'x'"),
+        ([1.0, 2.0], ValueError, "2D array"),
+        (np.zeros((2, 2, 2)), ValueError, "dim 3"),
+        (np.zeros((0, 2)), ValueError, "0 sample"),
+        (np.zeros((2, 0)), ValueError, "0 feature"),
+        (np.array([[1j]]), ValueError, "[Cc]omplex"),
+        (scipy.sparse.csr_array(np.eye(2)), TypeError, "[Ss]parse.*toarray"),
+        (None, ValueError, "2D array"),
+    ],
+    ids=str,
+)
+def test_nonsense_rows_are_refused(X, error, named):
+    with pytest.raises(error, match=named):
+        read_numbers(X, accept_missing=True)
+
+
+def test_nonsense_rows_for_a_foreign_model():
+    for X, named in (([], "0 sample"), (np.zeros((0, 3)), "0 sample"), (np.zeros(3), "2D array")):
+        with pytest.raises(ValueError, match=named):
+            read_raw(X)
+
+
+# ---------------------------------------------------------------------- blocks and keys
+
+
+def test_numbers_are_not_copied():
+    for X in (np.ones((50, 3)), np.ones((50, 3), order="F"), np.ones((50, 3), np.float32)):
+        table = read_numbers(X, accept_missing=True)
+        assert table.numbers is not None
+        assert np.shares_memory(table.numbers, X)
+
+
+def test_blocks_and_picks_are_rows_of_the_table():
+    X = np.arange(30.0).reshape(10, 3)
+    for form in (X, np.asfortranarray(X)):
+        table = read_numbers(form, accept_missing=True)
+        block = table.block(2, 6)
+        assert block.numbers is not None
+        assert block.numbers.flags.c_contiguous
+        np.testing.assert_array_equal(block.numbers, X[2:6])
+        np.testing.assert_array_equal(table.take(np.array([5, 1])).numbers, X[[5, 1]])
+        assert len(block) == 4
+        assert block.n_columns == 3
+    raw = read_raw(["a", "b", "c"])
+    assert len(raw) == 3
+    assert list(raw.take(np.array([2, 0])).raw) == ["c", "a"]
+    assert raw.block(0, 3) is raw
+
+
+def keys(X: Any, seed: int = 0) -> np.ndarray:
+    return read_numbers(X, accept_missing=True).row_keys(seed)
+
+
+@given(st.permutations(range(12)), st.integers(0, 2**32 - 1))
+def test_a_key_depends_on_the_values_of_the_row_alone(order, seed):
+    X = np.random.default_rng(1).normal(size=(12, 3))
+    X[3] = X[7]
+    plain = keys(X, seed)
+    np.testing.assert_array_equal(keys(X[list(order)], seed), plain[list(order)])
+    np.testing.assert_array_equal(np.concatenate([keys(row[None], seed) for row in X]), plain)
+    assert plain[3] == plain[7]
+    assert len(set(plain)) == 11
+    np.testing.assert_array_equal(keys(np.asfortranarray(X), seed), plain)
+
+
+def test_keys_are_spread_evenly_and_change_with_the_seed():
+    X = np.arange(20_000.0)[:, None]
+    for seed in (0, 1):
+        share = np.bincount((keys(X, seed) * 10).astype(int), minlength=10) / 20_000
+        np.testing.assert_allclose(share, 0.1, atol=0.01)
+    assert abs(np.corrcoef(keys(X, 0), keys(X, 1))[0, 1]) < 0.03
+    assert abs(np.corrcoef(keys(X, 0)[:-1], keys(X, 0)[1:])[0, 1]) < 0.03
+
+
+def test_zeros_of_either_sign_are_one_value():
+    assert keys([[0.0, 1.0]]) == keys([[-0.0, 1.0]])
+    assert keys([[0.0, 1.0]]) != keys([[1.0, 0.0]])
+    single = np.array([[0.5, 2.0]], np.float32)
+    assert keys(single) == keys(single.astype(float))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda X: X,
+        lambda X: pd.DataFrame(X, columns=NAMES),
+        lambda X: pl.DataFrame(X, schema=NAMES),
+        scipy.sparse.csr_array,
+        scipy.sparse.csc_array,
+        lambda X: pd.DataFrame({"text": [str(row) for row in X.tolist()], "size": X[:, 0]}),
+        lambda X: [str(row) for row in X.tolist()],
+    ],
+    ids=["array", "pandas", "polars", "csr", "csc", "mixed", "texts"],
+)
+def test_keys_of_rows_that_others_read(wrap):
+    X = np.random.default_rng(1).normal(size=(12, 3)).round(1)
+    X[3] = X[7]
+    X[5] = 0.0
+    table: Table = read_raw(wrap(X))
+    plain = table.row_keys(0)
+    assert plain.shape == (12,)
+    assert ((plain >= 0) & (plain < 1)).all()
+    assert plain[3] == plain[7]
+    assert len(set(plain)) == 11
+    order = np.random.default_rng(0).permutation(12)
+    np.testing.assert_array_equal(table.take(order).row_keys(0), plain[order])
