@@ -71,9 +71,7 @@ def test_agrees_with_scikit_learn_on_any_counts(seed):
     X.data *= 10
     y = rng.integers(n_classes, size=n)
     ours = BayesClassifier(Multinomial(0.3)).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(
-        ours, MultinomialNB(alpha=0.3).fit(X, y).predict_proba(X), atol=1e-9
-    )
+    np.testing.assert_allclose(ours, MultinomialNB(alpha=0.3).fit(X, y).predict_proba(X), atol=1e-9)
 
 
 def test_is_scipys_density_up_to_a_term_of_the_row():
@@ -169,7 +167,9 @@ def test_class_that_counted_nothing():
     smoothed = BayesClassifier(Multinomial()).fit(X, y)
     np.testing.assert_allclose(smoothed.log_density([[1, 0]])[0, 0], np.log(0.5), rtol=1e-12)
     bare = BayesClassifier(Multinomial(alpha=0.0)).fit(X, y)
-    np.testing.assert_allclose(bare.log_density([[1, 0], [0, 0]]), [[-np.inf, np.log(1 / 3)], [0, 0]])
+    np.testing.assert_allclose(
+        bare.log_density([[1, 0], [0, 0]]), [[-np.inf, np.log(1 / 3)], [0, 0]]
+    )
 
 
 # ---------------------------------------------------------------------- what X may be
@@ -286,7 +286,9 @@ def test_negative_zero_is_zero():
     np.testing.assert_array_equal(clf.log_density(sparse), [[0.0, -np.inf]])
 
 
-@pytest.mark.parametrize("fault", ["column too large", "column negative", "rows go back", "too few"])
+@pytest.mark.parametrize(
+    "fault", ["column too large", "column negative", "rows go back", "too few"]
+)
 def test_malformed_sparse_rows_are_refused(fault):
     X, y = documents(20, 5)
     X.indices, X.indptr = X.indices.copy(), X.indptr.copy()
@@ -298,9 +300,7 @@ def test_malformed_sparse_rows_are_refused(fault):
         X.indptr[4] = X.indptr[-1]
     else:
         X.indptr[-1] += 50
-    with pytest.raises(ValueError):
-        read_counts(X)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="sparse X is malformed"):
         BayesClassifier(Multinomial()).fit(X, y)
 
 
@@ -324,8 +324,7 @@ def test_other_settings():
         BayesClassifier(Multinomial(estimate="map")).fit([[1, 0], [0, 1]], [0, 1])
     with pytest.raises(ValueError, match="alpha > 0"):
         BayesClassifier(Multinomial(0.0, "predictive")).fit([[1, 0], [0, 1]], [0, 1])
-    with pytest.raises(AttributeError, match="no meaning"):
-        _ = BayesClassifier(Multinomial()).fit([[1, 0], [0, 1]], [0, 1]).log_marginal
+    assert not hasattr(BayesClassifier(Multinomial()).fit([[1, 0], [0, 1]], [0, 1]), "log_marginal")
 
 
 # ---------------------------------------------------------------------- counting

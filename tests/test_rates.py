@@ -15,8 +15,12 @@ from scipy.special import digamma, gammaln
 from bayesrule import Gaussian
 from bayesrule.classifier import BayesClassifier
 from bayesrule.conjugate import NormalInverseWishart
-from bayesrule.nonnegative import FractionalCountsWarning
-from bayesrule.notices import BayesRuleWarning, FewRowsWarning, SingularScatterWarning
+from bayesrule.notices import (
+    BayesRuleWarning,
+    FewRowsWarning,
+    FractionalCountsWarning,
+    SingularScatterWarning,
+)
 from bayesrule.positive import Gamma, LogNormal, gamma_shape
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 

@@ -237,6 +237,7 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
         raise ValueError(
             f"gain has no row for class {lacking[0]!r}: its rows are {list(rows)}, the classes "
             f"{classes.tolist()}. Each class needs a row of gains, one per decision."
+            f"{renumbered(classes)}"
         )
     decisions: list[Any] = list(dict.fromkeys(d for row in by_class.values() for d in row))
     matrix = np.empty((len(classes), len(decisions)))
@@ -255,6 +256,17 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
                     f"gain[{true!r}][{decision!r}] is {value!r}, which is not a number."
                 ) from None
     return matrix, _as_labels(decisions, classes)
+
+
+def renumbered(classes: np.ndarray) -> str:
+    """A hint for classes 0 .. K - 1, which may be others in disguise."""
+    if not np.array_equal(classes, np.arange(len(classes))):
+        return ""
+    return (
+        " If y held other labels: scikit-learn's calibrators, voting, stacking and bagging, and "
+        "cross_val_predict(method='predict_proba'), number the classes before they fit. Give gain "
+        "and priors as arrays there, in the order of the sorted labels."
+    )
 
 
 def _as_labels(names: list[Any], classes: np.ndarray) -> list[Any]:

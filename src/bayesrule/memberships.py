@@ -215,6 +215,8 @@ def read_target(y: Any) -> Memberships:
         return _read_soft_labels(y)
     if len(y.shape) == 2 and not hasattr(y, "reshape"):
         y = np.asarray(y)
+    if len(y.shape) == 1 and hasattr(y, "to_numpy"):
+        y = y.to_numpy()  # a nullable column keeps its type, where numpy would make it float
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers, not class labels.")

@@ -61,7 +61,7 @@ class Multinomial(Density):
     >>> from bayesrule.multinomial import Multinomial
     >>> X, y = [[3, 0, 1], [2, 1, 0], [0, 4, 1], [1, 3, 2]], ["pets", "pets", "cars", "cars"]
     >>> BayesClassifier(Multinomial()).fit(X, y).predict_proba([[2, 1, 0]]).round(3)
-    array([[0.178, 0.822]])
+    array([[0.139, 0.861]])
     """
 
     normalised: ClassVar[bool] = False
@@ -125,7 +125,7 @@ def count_columns(table: Table, memberships: Memberships) -> Sums:
         return sums
 
     # A block adds a whole table of sums: it must count many more entries than the table has.
-    n_blocks = max(1, min(64, counts.nnz // (8 * n_classes * n_columns)))
+    n_blocks = max(1, min(64, counts.nnz // (8 * n_classes * max(1, n_columns))))
     size = -(-len(table) // n_blocks)
     return Sums(memberships.totals(), reduce(add, map_blocks(work, len(table), size)))
 

@@ -18,16 +18,16 @@ from bayesrule.density import Density, LogDensity
 from bayesrule.kernels import rates as loops
 from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
 from bayesrule.memberships import Memberships
-from bayesrule.notices import BayesRuleWarning, FewRowsWarning, SingularScatterWarning
+from bayesrule.notices import (
+    FewRowsWarning,
+    FractionalCountsWarning,
+    SingularScatterWarning,
+)
 from bayesrule.stats import Sums
-from bayesrule.tables import Table, _columns
+from bayesrule.tables import Table, name_columns
 
 #: Rates and means are kept between this and its inverse, so that logarithms stay finite.
 TINY = 1e-300
-
-
-class FractionalCountsWarning(BayesRuleWarning):
-    """Values that are not whole were given to a law of counts."""
 
 
 class Nonnegative(Density):
@@ -47,7 +47,7 @@ class Nonnegative(Density):
         negatives, fractions = loops.negatives_and_fractions(numbers.ravel(order="K"))
         law = type(self).__name__
         if negatives:
-            where = _columns((numbers < 0).sum(axis=0), table.names)
+            where = name_columns((numbers < 0).sum(axis=0), table.names)
             raise ValueError(
                 f"Negative values in data: {law} takes numbers of zero or more, but X is below "
                 f"zero in {where}. Replace them by NaN if they stand for something unknown, or "
@@ -57,7 +57,7 @@ class Nonnegative(Density):
             parts = ~np.isnan(numbers) & (np.floor(numbers) != numbers)
             warnings.warn(
                 f"{law} is a law of whole counts, but X has fractions in "
-                f"{_columns(parts.sum(axis=0), table.names)}. Posteriors still weigh them by "
+                f"{name_columns(parts.sum(axis=0), table.names)}. Posteriors still weigh them by "
                 "their size, but log p(x) has lost its meaning. Use Gamma or Exponential for "
                 "measurements, or round what should be counts.",
                 FractionalCountsWarning,

@@ -37,3 +37,7 @@ class KeptTuningWarning(BayesRuleWarning):
 
 class AbsentClassWarning(BayesRuleWarning):
     """A class has a prior but no rows to be judged by, or rows but no prior."""
+
+
+class FractionalCountsWarning(BayesRuleWarning):
+    """Values that are not whole were given to a law of counts."""

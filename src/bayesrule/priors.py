@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
+from bayesrule.gains import renumbered
 from bayesrule.kernels.minimax import expected_shares
 from bayesrule.notices import NotConvergedWarning, PriorsWarning
 
@@ -34,7 +35,10 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         lacking = [c for c in labels if c not in priors]
         if unknown or lacking:
             problem = f"names unknown class {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
-            raise ValueError(f"priors {problem}; it needs one entry for each class of {labels}.")
+            raise ValueError(
+                f"priors {problem}; it needs one entry for each class of {labels}."
+                f"{renumbered(classes)}"
+            )
         priors = [priors[c] for c in labels]
     try:
         values = np.array(priors, dtype=float)

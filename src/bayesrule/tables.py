@@ -164,7 +164,7 @@ def refuse(bad: np.ndarray, table: Table, what: str, advice: str) -> None:
     """Raise if any value is ``bad``, naming the columns, their numbers of rows, and the way out."""
     counts = bad.sum(axis=0)
     if counts.any():
-        raise ValueError(f"Input X has {what} in {_columns(counts, table.names)}. {advice}.")
+        raise ValueError(f"Input X has {what} in {name_columns(counts, table.names)}. {advice}.")
 
 
 def _explain_not_finite(
@@ -174,19 +174,19 @@ def _explain_not_finite(
     infinite = np.isinf(numbers).sum(axis=0)
     if infinite.any():
         raise ValueError(
-            f"Input X contains infinity in {_columns(infinite, names)}. "
+            f"Input X contains infinity in {name_columns(infinite, names)}. "
             "Replace it by a finite value, or by NaN where the value is unknown."
         )
     absent = np.isnan(numbers).sum(axis=0)
     if not accept_missing:
         raise ValueError(
-            f"Input X contains NaN in {_columns(absent, names)}, and this density takes no missing "
-            "values. Impute them, drop those rows, or use a density that marginalises them."
+            f"Input X contains NaN in {name_columns(absent, names)}, and this density takes no "
+            "missing values. Impute them, drop those rows, or use a density that marginalises them."
         )
     return True
 
 
-def _columns(counts: np.ndarray, names: tuple[str, ...] | None) -> str:
+def name_columns(counts: np.ndarray, names: tuple[str, ...] | None) -> str:
     """Name the first few columns that have something to report, with their numbers of rows."""
     which = np.flatnonzero(counts)
     shown = ", ".join(

@@ -99,7 +99,7 @@ def top_words(clf: Any, n: int = 10, column: Any = None) -> dict[Any, list[tuple
     >>> X = ["free cash now", "free prize", "see you now", "see him"]
     >>> clf = recipes.text_bayes(ngram_range=(1, 1)).fit(X, ["spam", "spam", "ham", "ham"])
     >>> [(word, round(weight, 2)) for word, weight in top_words(clf, 1)["spam"]]
-    [('free', 0.63)]
+    [('free', 0.69)]
     """
     evidence = word_evidence(clf, column)
     tops = {}

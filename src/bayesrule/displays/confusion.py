@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from bayesrule.displays import style
-from bayesrule.displays.sources import codes_of, listed, memberships_in
+from bayesrule.displays.sources import codes_of, memberships_in
 from bayesrule.gains import decision_classes
 from bayesrule.memberships import read_target
 from bayesrule.priors import given_priors
+from bayesrule.valuation import listed
 
 #: Room between the decisions that are classes and the others, in widths of a cell.
 GAP = 0.3

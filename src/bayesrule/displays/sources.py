@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from bayesrule.memberships import Memberships, places, read_target
+from bayesrule.pricing import deciding_estimator
+from bayesrule.valuation import listed
 
 
 def chosen_estimator(estimator: Any) -> Any:
     """The estimator that a search refitted, or the estimator itself."""
-    while hasattr(estimator, "best_estimator_"):
-        estimator = estimator.best_estimator_
+    estimator = deciding_estimator(estimator)
     check_is_fitted(estimator)
     return estimator
 
@@ -45,14 +46,6 @@ def place_of(label: Any, labels: np.ndarray, kind: str) -> int:
     if label not in known:
         raise ValueError(f"{label!r} is no {kind}; choose one of {known}.")
     return known.index(label)
-
-
-def listed(values: Any) -> list[Any]:
-    """Values as plain Python ones, each of its own type; an array would make all of them text."""
-    for method in ("tolist", "to_list", "to_pylist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return [v.item() if isinstance(v, np.generic) else v for v in values]
 
 
 def codes_of(answers: Any, labels: np.ndarray) -> np.ndarray:

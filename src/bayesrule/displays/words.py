@@ -99,8 +99,8 @@ class WordCloudDisplay:
         >>> texts = ["win cash", "free cash prize", "see you at lunch", "are you home"]
         >>> clf = recipes.text_bayes().fit(texts, ["spam", "spam", "ham", "ham"])
         >>> display = WordCloudDisplay.from_estimator(clf, n_words=6)
-        >>> display.words[0], display.classes[display.word_classes[0]]
-        ('cash', 'spam')
+        >>> display.words[0], str(display.classes[display.word_classes[0]])
+        ('you', 'ham')
         """
         estimator = chosen_estimator(estimator)
         rule = final_rule(estimator)

@@ -85,9 +85,10 @@ def stirling_difference(start, steps):
 
 @compiled
 def log_rising(start, steps):
-    """log Γ(start + steps) - log Γ(start) for start > 0: log of start (start + 1) ... for whole steps.
+    """log Γ(start + steps) - log Γ(start) for start > 0.
 
-    Factors are multiplied until the series holds.
+    For whole steps it is the log of start (start + 1) ... (start + steps - 1). Factors are
+    multiplied until the series holds.
     """
     product = 1.0
     while steps >= 1.0 and (start < 32.0 or steps < 4.0):
