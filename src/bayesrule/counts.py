@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from bayesrule.kernels import counts as loops
 from bayesrule.kernels.labels import value_range
-from bayesrule.tables import Table, _columns, column_names
+from bayesrule.tables import Table, column_names, name_columns
 
 #: Types that are counted as they are; others become float64.
 KEPT = (np.float64, np.float32, np.int64, np.int32)
@@ -107,4 +107,4 @@ def _refuse_no_counts(counts: Any, names: tuple[str, ...] | None) -> Any:
 def _named(counts: Any, which: np.ndarray, names: tuple[str, ...] | None) -> str:
     """The columns of some entries, with their numbers of rows."""
     columns = counts.indices[: counts.nnz][which]
-    return _columns(np.bincount(columns, minlength=counts.shape[1]), names)
+    return name_columns(np.bincount(columns, minlength=counts.shape[1]), names)

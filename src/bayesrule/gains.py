@@ -41,7 +41,12 @@ def loss(matrix: Any) -> Any:
         matrix = _frame_rows(matrix)
     if isinstance(matrix, Mapping):
         return {true: _negative(_row(true, row)) for true, row in matrix.items()}
-    return -matrix if _is_frame(matrix) else -np.asarray(matrix, dtype=float)
+    if _is_frame(matrix):
+        return -matrix
+    try:
+        return -np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"A loss must hold numbers, one row per class: {error}.") from None
 
 
 def _negative(value: Any) -> Any:

@@ -209,8 +209,8 @@ def read_target(y: Any) -> Memberships:
         raise ValueError(
             "This BayesClassifier estimator requires y to be passed, but the target y is None."
         )
-    if getattr(y, "ndim", None) is None and not hasattr(y, "shape"):
-        y = np.asarray(y)
+    if not hasattr(y, "shape"):
+        y = as_labels(y)
     if len(y.shape) == 2 and y.shape[1] > 1:
         return _read_soft_labels(y)
     if len(y.shape) == 2 and not hasattr(y, "reshape"):
