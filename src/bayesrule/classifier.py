@@ -77,7 +77,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     density : Density, default=None
-        What each class looks like; None is ``Gaussian()``. See :mod:`bayesrule.density`.
+        What each class looks like; None is ``Gaussian()``, which must be written out for a search
+        over ``density__shrinkage`` and the like. See :mod:`bayesrule.density`.
     priors : "empirical", "uniform", array of shape (K,), dict, Minimax or Shifted
         Chances of the classes where the rule will be used.
     gain : None, array of shape (K, A), DataFrame, or dict {true: {decision: gain}}
@@ -209,7 +210,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Return the same fitted density under a new rule; this classifier is not touched.
 
         ``X`` (and ``y``, which is optional) are the rows that ``Minimax`` priors are solved over,
-        best rows that were not fitted. Only the solved priors are kept.
+        best rows that were not fitted. Only the solved priors are kept. Without rows, priors that
+        were solved for the gain before stay as they are, with a warning.
         """
         settled = self._ready()
         density = self._learned.density
@@ -232,6 +234,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         elif settled.solution is not None and rows is None:
             # Solved priors stay as they are where the rows to solve them anew are not at hand.
             other.priors = settled.rule.priors
+            if isinstance(self.priors, Minimax):
+                warnings.warn(
+                    "The minimax priors were solved for the gain before, and are kept. Give "
+                    "with_rule rows (X=) to solve them for the new one.",
+                    KeptTuningWarning,
+                    stacklevel=2,
+                )
         other._settled = other._settle(rows, settled.log_density)
         return other
 

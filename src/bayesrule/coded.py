@@ -81,7 +81,8 @@ def _encode(column: Any, called: str) -> tuple[np.ndarray, np.ndarray]:
     labels = array.dictionary
     if pa.types.is_null(labels.type):
         labels = pa.array([], type=pa.float64())
-    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    # Polars and arrow count in unsigned integers, which have no room for a -1.
+    codes = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     return codes, np.asarray(labels.to_numpy(zero_copy_only=False))
 
 

@@ -12,27 +12,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Integral
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
-import scipy.sparse
 from sklearn.base import clone
-from sklearn.utils import check_array
+from sklearn.utils.validation import _check_feature_names
 
 from bayesrule.density import Density, LogDensity, Prepared, Rule
 from bayesrule.discrete import Bernoulli, Categorical
+from bayesrule.frames import NOTHING, as_frame, check_held, held, kind_of
 from bayesrule.gaussian import Gaussian
+from bayesrule.lending import classes_seen, lent
 from bayesrule.memberships import Memberships
 from bayesrule.stats import Several
-from bayesrule.tables import Table
+from bayesrule.tables import Table, column_names
 from bayesrule.whole import Whole
 
-#: A text column is prose, not categories, where more than this share of its values differ ...
-DISTINCT = 0.5
-#: ... and they are at least this long on average.
-LONG = 20.0
+#: Types of columns, each with a density of its own.
+KINDS = ("numbers", "counts", "flags", "categories", "texts")
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,15 @@ class Block:
     columns : tuple of int
         Places of the columns.
     names : tuple of str
+    holds : tuple of str
+        What each column held when it was fitted: "numbers", "text", or "nothing" but gaps.
     density : Density
     """
 
     kind: str
     columns: tuple[int, ...]
     names: tuple[str, ...]
+    holds: tuple[str, ...]
     density: Density
 
 
@@ -109,13 +111,13 @@ class Columns(Density):
 
     def _possible(self) -> list[Density]:
         """All densities of the settings."""
-        stated = (self.numbers, self.counts, self.flags, self.categories)
+        stated = [getattr(self, kind) for kind in KINDS]
         given = (self.columns or {}).values()
         return [density for density in (*stated, *given) if isinstance(density, Density)]
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Tell the columns' types and read each block for its density."""
-        frame, names = _as_frame(X, estimator)
+        frame, names = as_frame(X, estimator)
         blocks = self._blocks(frame, names)
         return _read_blocks(frame, names, blocks, [b.density for b in blocks], estimator)
 
@@ -136,7 +138,8 @@ class Columns(Density):
         """The density of a type of column."""
         stated = getattr(self, kind)
         if stated is not None:
-            return clone(stated)
+            copied: Density = clone(stated)
+            return copied
         if kind == "texts":
             from bayesrule.words import Words
 
@@ -149,113 +152,70 @@ class Columns(Density):
         }
         return defaults[kind]
 
-    def _blocks(self, frame: Any, names: tuple[str, ...]) -> tuple[Block, ...]:
-        """Blocks the user chose, then one for each type of the other columns."""
-        taken: set[int] = set()
-        blocks = []
+    def _check_settings(self) -> None:
+        """Refuse what is no density before any column is looked at."""
+        if not isinstance(self.columns, (Mapping, type(None))):
+            raise TypeError(
+                f"columns={self.columns!r} is no dict; expected {{column or tuple of columns: "
+                "density}."
+            )
         for key, density in (self.columns or {}).items():
-            several = isinstance(key, tuple)
-            places = tuple(_place(name, names) for name in (key if several else (key,)))
-            again = taken.intersection(places)
-            if again:
-                raise ValueError(f"Column {names[again.pop()]!r} is given to two densities.")
-            taken.update(places)
-            if isinstance(density, str) and density == "drop":
-                continue
-            if not isinstance(density, Density):
+            left_out = isinstance(density, str) and density == "drop"
+            if not (left_out or isinstance(density, Density)):
                 raise TypeError(
                     f"columns[{key!r}] is {density!r}; expected a density such as Gaussian(), or "
                     "'drop'."
                 )
-            blocks.append(Block("given", places, tuple(names[j] for j in places), clone(density)))
+            if type(key) is tuple and not key:
+                raise ValueError("columns has a block of no columns, (): leave it out.")
+        for kind in KINDS:
+            density = getattr(self, kind)
+            if not (density is None or isinstance(density, Density)):
+                raise TypeError(f"{kind}={density!r} is no density such as Gaussian().")
+
+    def _blocks(self, frame: Any, names: tuple[str, ...]) -> tuple[Block, ...]:
+        """Blocks the user chose, then one for each type of the other columns."""
+        self._check_settings()
+        taken: set[int] = set()
+        chosen: list[tuple[str, tuple[int, ...], Density]] = []
+        for key, density in (self.columns or {}).items():
+            places = tuple(_place(name, names) for name in (key if type(key) is tuple else (key,)))
+            for j in places:
+                if j in taken:
+                    raise ValueError(f"Column {names[j]!r} is given twice in columns.")
+                taken.add(j)
+            if isinstance(density, Density):
+                chosen.append(("given", places, clone(density)))
         kinds: dict[str, list[int]] = {}
         for j in range(len(names)):
             if j not in taken:
-                kinds.setdefault(_kind(frame[:, j], names[j]), []).append(j)
+                kinds.setdefault(kind_of(frame[:, j], names[j]), []).append(j)
         for kind, found in kinds.items():
             # Each text has a vocabulary of its own; other columns of a type are read together.
             groups: Iterable[list[int]] = [[j] for j in found] if kind == "texts" else [found]
-            for group in groups:
-                labels = tuple(names[j] for j in group)
-                blocks.append(Block(kind, tuple(group), labels, self._default(kind)))
-        if not blocks:
+            chosen += [(kind, tuple(group), self._default(kind)) for group in groups]
+        if not chosen:
             raise ValueError("Columns has no column left to learn from: all were dropped.")
-        return tuple(blocks)
-
-
-def _as_frame(X: Any, estimator: Any) -> tuple[Any, tuple[str, ...]]:
-    """Any X as a narwhals frame with text names; arrays get the names scikit-learn shows."""
-    if scipy.sparse.issparse(X):
-        raise TypeError("Sparse data was passed, but mixed columns need a frame: X.toarray().")
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
-        frame = nw.from_native(X, eager_only=True)
-        if frame.shape[0] == 0 or frame.shape[1] == 0:
-            check_array(np.empty(frame.shape), estimator=estimator, input_name="X")
-        return frame, tuple(str(name) for name in frame.columns)
-    values = X if hasattr(X, "dtype") else np.asarray(X)
-    if values.dtype.kind in "US":
-        values = np.asarray(X, dtype=object)
-    values = check_array(
-        values, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
-    )
-    names = tuple(f"x{j}" for j in range(values.shape[1]))
-    if values.dtype.kind == "O":
-        columns = [_settled_type(column) for column in values.T]
-    else:
-        columns = [np.ascontiguousarray(column) for column in values.T]
-    return nw.from_native(pa.table(dict(zip(names, columns, strict=True)))), names
-
-
-def _settled_type(column: np.ndarray) -> Any:
-    """A column of objects as numbers where it holds numbers, else as text."""
-    if not any(isinstance(value, str) for value in column.tolist()):
-        try:
-            return column.astype(np.float64)
-        except (TypeError, ValueError):
-            pass
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise TypeError(
-            "X mixes kinds within a column: each argument must be all string or all number."
-        ) from None
+        return tuple(
+            Block(
+                kind,
+                places,
+                tuple(names[j] for j in places),
+                tuple(held(frame[:, j]) for j in places),
+                density,
+            )
+            for kind, places, density in chosen
+        )
 
 
 def _place(name: Any, names: tuple[str, ...]) -> int:
     """Place of a column called by its name or number."""
-    if str(name) in names and not isinstance(name, bool):
+    number = isinstance(name, Integral) and not isinstance(name, bool)
+    if (number or isinstance(name, str)) and str(name) in names:
         return names.index(str(name))
-    if isinstance(name, int) and not isinstance(name, bool) and -len(names) <= name < len(names):
-        return name % len(names)
+    if number and -len(names) <= name < len(names):
+        return int(name) % len(names)
     raise ValueError(f"columns names {name!r}, which X does not have; it has {list(names)}.")
-
-
-def _kind(column: Any, name: str) -> str:
-    """Which type of column this is."""
-    dtype = column.dtype
-    if dtype == nw.Boolean:
-        return "flags"
-    if dtype in (nw.Categorical, nw.Enum):
-        return "categories"
-    if dtype.is_numeric():
-        values = column.drop_nulls().to_numpy()
-        if dtype.is_float():
-            values = values[~np.isnan(values)]
-            whole = len(values) and np.isfinite(values).all() and (values == np.floor(values)).all()
-        else:
-            whole = len(values)
-        return "counts" if whole and values.min() >= 0 else "numbers"
-    if dtype in (nw.String, nw.Object):
-        values = column.drop_nulls()
-        if dtype == nw.String and len(values):
-            many = values.n_unique() > DISTINCT * len(values)
-            if many and values.str.len_chars().mean() >= LONG:
-                return "texts"
-        return "categories"
-    raise ValueError(
-        f"Column {name!r} of X holds {dtype}, for which there is no density by type. Convert it "
-        "to a number or text, or leave it out: columns={" + repr(name) + ": 'drop'}."
-    )
 
 
 def _read_blocks(
@@ -264,19 +224,29 @@ def _read_blocks(
     """Read each block of columns for its density."""
     parts = []
     for block, reader in zip(blocks, readers, strict=True):
-        native = frame[:, list(block.columns)]
-        if block.kind in ("numbers", "counts"):
-            for j, name in zip(block.columns, block.names, strict=True):
-                dtype = frame[:, j].dtype
-                if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Unknown):
-                    raise ValueError(
-                        f"Column {name!r} of X holds {dtype}, but held numbers when it was fitted."
-                        " Convert it to numbers."
-                    )
-        parts.append(reader.read(nw.to_native(native), estimator))
+        columns = frame[:, list(block.columns)]
+        try:
+            parts.append(reader.read(nw.to_native(columns), estimator))
+        except (TypeError, ValueError) as error:
+            _explain(error, block, columns)
+            raise
     return Table(
         parts=tuple(parts), names=names, layout=blocks, missing=any(p.missing for p in parts)
     )
+
+
+def _explain(error: Exception, block: Block, columns: Any) -> None:
+    """Name the column that made a density fail, where a column holds something else than numbers.
+
+    Which columns a density can read, only the density knows; its message often names none.
+    """
+    for j, name in enumerate(block.names):
+        kind = held(columns[:, j])
+        if kind not in ("numbers", NOTHING) and repr(name) not in str(error):
+            raise ValueError(
+                f"Column {name!r} of X holds {kind}, which {block.density!r} could not read: "
+                f"{error}. Convert it, or choose another density for it."
+            ) from error
 
 
 @dataclass(frozen=True, repr=False)
@@ -308,13 +278,18 @@ class FittedColumns:
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Read X as it was read when this was prepared."""
-        frame, names = _as_frame(X, estimator)
+        if column_names(X) is not None and hasattr(estimator, "feature_names_in_"):
+            _check_feature_names(estimator, X, reset=False)  # names what is missing or new
+        frame, names = as_frame(X, estimator)
         expected = getattr(estimator, "n_features_in_", len(names))
         if len(names) != expected:
             raise ValueError(
                 f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
                 f"{expected} features as input."
             )
+        for block in self.blocks:
+            for j, name, before in zip(block.columns, block.names, block.holds, strict=True):
+                check_held(frame[:, j], name, before)
         return _read_blocks(frame, names, self.blocks, self.prepared, estimator)
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
@@ -325,7 +300,7 @@ class FittedColumns:
     def settle(self, stats: Several) -> LogDensity:
         """Log-densities of every block."""
         laws = (p.settle(part) for p, part in zip(self.prepared, stats.parts, strict=True))
-        return ColumnsLaw(tuple(laws), tuple(block.names for block in self.blocks))
+        return ColumnsLaw(lent(tuple(laws)), tuple(block.names for block in self.blocks))
 
 
 @dataclass(frozen=True)
@@ -343,25 +318,34 @@ class ColumnsLaw(LogDensity):
     names: tuple[tuple[str, ...], ...]
 
     @property
+    def seen(self) -> np.ndarray | None:
+        """Classes that have a density; None where no block tells."""
+        return classes_seen(self.laws)
+
+    @property
     def factors(self) -> bool:
         return True
 
     @property
     def features(self) -> list[str]:
         """Names of the terms: columns, or the columns of a block that does not factor."""
-        return [
-            label
-            for law, names in zip(self.laws, self.names, strict=True)
-            for label in (names if law.factors and len(names) > 1 else (" & ".join(names),))
-        ]
+        found: list[str] = []
+        for law, names in zip(self.laws, self.names, strict=True):
+            found += (law.features or names) if _by_column(law, names) else [" & ".join(names)]
+        return found
 
     def __call__(self, table: Table) -> np.ndarray:
         pairs = zip(self.laws, table.parts, strict=True)
         return reduce(np.add, (law(part) for law, part in pairs))
 
     def terms(self, table: Table) -> np.ndarray:
-        parts = []
-        for law, names, part in zip(self.laws, self.names, table.parts, strict=True):
-            factors = law.factors and len(names) > 1
-            parts.append(law.terms(part) if factors else law(part)[:, :, None])
+        parts = [
+            law.terms(part) if _by_column(law, names) else law(part)[:, :, None]
+            for law, names, part in zip(self.laws, self.names, table.parts, strict=True)
+        ]
         return np.concatenate(parts, axis=2)
+
+
+def _by_column(law: LogDensity, names: tuple[str, ...]) -> bool:
+    """Whether a block has a term for each column; the words of one column of texts are one term."""
+    return law.factors and len(names) > 1

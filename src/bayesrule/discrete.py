@@ -37,9 +37,10 @@ class Categorical(Density):
 
     Notes
     -----
-    A missing value is left out, which marginalises it exactly. A category that no class has shown
-    gets the smoothed probability of an unseen one, alpha / (n_k + alpha C); with alpha = 0 it says
-    nothing. Categories that appear in later chunks are added.
+    A missing value is left out, which marginalises it exactly; a class without any value in a
+    column does there as all classes together. A category that no class has shown gets the smoothed
+    probability of an unseen one, alpha / (n_k + alpha C); with alpha = 0 it says nothing.
+    Categories that appear in later chunks are added.
 
     Examples
     --------
@@ -111,15 +112,14 @@ class Categorical(Density):
         for counts in stats.counts:
             total = counts.sum(axis=1)
             rows = np.maximum(rows, total)
-            n_categories = max(counts.shape[1], 1)
-            below = total + self.alpha * n_categories
-            # A class that never had a value in this column says nothing about it.
-            blank = below == 0
-            below = np.where(blank, 1.0, below)
-            above = np.where(blank[:, None], 1.0 / n_categories, counts + self.alpha)
-            known.append(log_of(above / below[:, None]))
-            alone = np.where(blank, 1.0, self.alpha / below)
-            unseen.append(log_of(alone) if self.alpha > 0 else np.zeros(len(below)))
+            # Of a column that a class has no value in, all that is known is how it is elsewhere.
+            blank = total == 0
+            counts = np.where(blank[:, None], counts.sum(axis=0), counts)
+            below = counts.sum(axis=1) + self.alpha * counts.shape[1]
+            below = np.where(below > 0, below, 1.0)  # no value in any class: no category either
+            known.append(log_of((counts + self.alpha) / below[:, None]))
+            silent = self.alpha == 0 or counts.shape[1] == 0
+            unseen.append(np.zeros(len(below)) if silent else log_of(self.alpha / below))
         return CategoricalLaw(stats.categories, tuple(known), tuple(unseen), rows > 0)
 
 
@@ -298,11 +298,15 @@ class Bernoulli(Density):
 
     def settle(self, stats: Sums) -> LogDensity:
         """Smoothed log-probabilities of ones and zeros."""
-        below = stats.weight + 2 * self.alpha
-        blank = below == 0
-        below = np.where(blank, 1.0, below)
-        one = np.where(blank, 0.5, (stats.sums + self.alpha) / below)
-        zero = np.where(blank, 0.5, (stats.weight - stats.sums + self.alpha) / below)
+        # Of a column that a class has no value in, all that is known is how it is elsewhere.
+        blank = stats.weight == 0
+        weight = np.where(blank, stats.weight.sum(axis=0), stats.weight)
+        ones = np.where(blank, stats.sums.sum(axis=0), stats.sums)
+        below = weight + 2 * self.alpha
+        nothing = below == 0
+        below = np.where(nothing, 1.0, below)
+        one = np.where(nothing, 0.5, (ones + self.alpha) / below)
+        zero = np.where(nothing, 0.5, (weight - ones + self.alpha) / below)
         seen: np.ndarray = np.sum(stats.weight, axis=1) > 0
         return BernoulliLaw(log_of(one), log_of(zero), self._cut, seen)
 

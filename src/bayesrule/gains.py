@@ -198,7 +198,8 @@ def _from_array(gain: Any, names: list[Any]) -> tuple[np.ndarray, list[Any]]:
         raise ValueError(
             f"gain has shape {matrix.shape}, but there are {len(names)} classes {names}: it needs "
             "one row per class, and one column per class before any extra action. "
-            "Name rows and columns (a DataFrame or nested dict) for other decisions."
+            "Name rows and columns (a DataFrame or nested dict) for other decisions; give "
+            "partial_fit classes= if its first chunk lacks some."
         )
     extra = [f"action_{i + 1}" for i in range(matrix.shape[1] - len(names))]
     return matrix, [*names, *extra]

@@ -137,7 +137,7 @@ def _row_of_categories(learned: Learned, n_features: int) -> Any:
     stats = learned.stats
     require(type(stats) is Counts, "its statistics are not those of categories")
     require(len(stats.categories) == n_features, "its statistics are of other columns")
-    return [[labels[0] if len(labels) else 0.0 for labels in stats.categories]]
+    return [[labels[0] if len(labels) else None for labels in stats.categories]]
 
 
 def _parts_of_columns(learned: Learned) -> list[tuple[Block, Learned]]:

@@ -120,7 +120,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
             f"{labels.size} rows. Every row needs a class: drop those rows or label them."
         )
     if labels.dtype.kind in "OmM":
-        missing = sum(label is None or label != label for label in labels.tolist())
+        missing = sum(map(_is_missing, labels.tolist()))
         if labels.dtype.kind in "mM":
             missing = int(np.isnat(labels).sum())
         if missing:
@@ -140,6 +140,11 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
             "Give all labels one type, for example y.astype(str)."
         ) from None
     return distinct, codes.astype(np.int32)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or NA; the last does not even answer whether it is equal."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def _encode_text(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,8 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         if unknown or lacking:
             problem = f"names unknown class {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
             raise ValueError(
-                f"priors {problem}; it needs one entry for each class of {labels}."
+                f"priors {problem}; it needs one entry for each class of {labels}. Give "
+                "partial_fit classes= if its first chunk lacks some."
                 f"{renumbered(classes)}"
             )
         priors = [priors[c] for c in labels]
@@ -149,7 +150,7 @@ class Shifted(BaseEstimator):
             )
         error, separation = _certainty(likelihood, priors, seen)
         if separation < 0.05 or error.max() > 0.1:
-            worst = classes[int(np.argmax(error))]
+            worst = classes.tolist()[int(np.argmax(error))]
             warnings.warn(
                 "The new rows hardly tell the classes apart, so their priors are uncertain: "
                 f"standard error {error.max():.2g} for class {worst!r}, separation "

@@ -92,9 +92,14 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         known, sums = [], []
-        for a, b, mine, yours in zip(
-            self.categories, other.categories, self.counts, other.counts, strict=True
+        for j, (a, b, mine, yours) in enumerate(
+            zip(self.categories, other.categories, self.counts, other.counts, strict=True)
         ):
+            if len(a) and len(b) and (a.dtype.kind in "OUS") != (b.dtype.kind in "OUS"):
+                raise ValueError(
+                    f"The categories of column {j} are text in one part of the rows and numbers in "
+                    f"another (such as {a[0]!r} and {b[0]!r}). Convert all rows to one of them."
+                )
             both = np.unique(np.concatenate([a, b]))
             total = np.zeros((len(mine), len(both)))
             total[:, np.searchsorted(both, a)] += mine

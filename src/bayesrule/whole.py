@@ -10,21 +10,25 @@ import numpy as np
 
 from bayesrule.density import Density, LogDensity, Rule
 from bayesrule.gaussian import Gaussian
+from bayesrule.lending import classes_seen, lent
 from bayesrule.memberships import Memberships
 from bayesrule.rates import Poisson
 from bayesrule.stats import Several
-from bayesrule.tables import Table, read_numbers
+from bayesrule.tables import Table, read_numbers, refuse
 
 #: Log-likelihood below which a value counts no further when laws are compared: one value that a
 #: class never shows must not decide for a whole column.
 WORST = -1e3
+#: As many rows, drawn at random, tell a Poisson law from a Gaussian one.
+ROWS = 50_000
 
 
 class Whole(Density):
     """A Poisson or a Gaussian law per class for each column of whole numbers.
 
     Visits and accidents are Poisson, ages and years are not. Which it is, is chosen once for each
-    column by the likelihood of the rows that ``prepare`` sees.
+    column by the likelihood of the rows that ``prepare`` sees, or of a sample of them. A column
+    that was found to be Poisson takes no negative values later.
 
     Examples
     --------
@@ -41,12 +45,14 @@ class Whole(Density):
     def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> FittedWhole:
         """Compare the laws on the rows."""
         assert table.numbers is not None
-        known = np.nan_to_num(table.numbers, nan=0.0)
-        whole = np.all((known >= 0) & (known == np.floor(known)), axis=0)
+        counts = ~np.array([_negative(x).any() or _fractional(x).any() for x in table.numbers.T])
+        if len(table) > ROWS:
+            drawn = np.random.default_rng(0).choice(len(table), ROWS, replace=False)
+            table, memberships = table.take(drawn), memberships.take(drawn)
         rows, codes, weights = memberships.entries()
         likelihood = np.full((2, table.n_columns), -np.inf)
         for law, density in enumerate((Poisson(), Gaussian("diag"))):
-            columns = np.flatnonzero(whole) if law == 0 else np.arange(table.n_columns)
+            columns = np.flatnonzero(counts) if law == 0 else np.arange(table.n_columns)
             if len(columns) == 0:
                 continue
             part = narrow(table, columns)
@@ -58,9 +64,22 @@ class Whole(Density):
         return FittedWhole(likelihood[0] > likelihood[1])
 
 
+def _negative(x: np.ndarray) -> np.ndarray:
+    """Which values are below zero; gaps are not."""
+    return x < 0
+
+
+def _fractional(x: np.ndarray) -> np.ndarray:
+    """Which values are not whole; gaps are."""
+    fractional: np.ndarray = ~np.isnan(x) & (np.floor(x) != x)
+    return fractional
+
+
 def narrow(table: Table, columns: np.ndarray) -> Table:
     """Some columns of a table of numbers."""
     assert table.numbers is not None
+    if len(columns) == table.n_columns:
+        return table
     names = None if table.names is None else tuple(table.names[j] for j in columns)
     return Table(table.numbers[:, columns], missing=table.missing, names=names)
 
@@ -89,8 +108,21 @@ class FittedWhole:
         return [(density, np.flatnonzero(which)) for density, which in pairs if which.any()]
 
     def read(self, X: Any, estimator: Any) -> Table:
-        """Numbers, with gaps."""
-        return read_numbers(X, accept_missing=True, estimator=estimator)
+        """Numbers, with gaps; counts must still be counts."""
+        table = read_numbers(X, accept_missing=True, estimator=estimator)
+        assert table.numbers is not None
+        if self.poisson.any():
+            part = narrow(table, np.flatnonzero(self.poisson))
+            assert part.numbers is not None
+            refuse(
+                _negative(part.numbers),
+                part,
+                "negative values",
+                "These columns were counts when they were fitted, with a Poisson law: replace what "
+                "stands for something unknown by NaN, or give them another density from the "
+                "start, such as Gaussian",
+            )
+        return table
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
         """Statistics of both kinds of columns."""
@@ -102,7 +134,7 @@ class FittedWhole:
         """Both laws."""
         split = self._split
         laws = tuple(d.settle(part) for (d, _), part in zip(split, stats.parts, strict=True))
-        return SplitLaw(laws, tuple(columns for _, columns in split))
+        return SplitLaw(lent(laws), tuple(columns for _, columns in split))
 
 
 @dataclass(frozen=True)
@@ -118,6 +150,11 @@ class SplitLaw(LogDensity):
 
     laws: tuple[LogDensity, ...]
     columns: tuple[np.ndarray, ...]
+
+    @property
+    def seen(self) -> np.ndarray | None:
+        """Classes that have a density; None where no law tells."""
+        return classes_seen(self.laws)
 
     @property
     def factors(self) -> bool:

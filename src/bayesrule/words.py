@@ -152,7 +152,7 @@ class Words(Density):
         """Weighted counts of every word in each class, and how many texts have it."""
         counting = self._counting()
         if not _grows(counting):
-            return FittedWords(self, counting).tally(table, memberships)
+            return FittedWords(self, clone(counting)).tally(table, memberships)
         words, counted = new_words(counting.build_analyzer(), table.raw)
         check_memory(
             24 * memberships.n_classes * len(words),
@@ -179,7 +179,7 @@ class Words(Density):
         """Shares of the words that are kept."""
         counting = self._counting()
         if isinstance(stats, Sums):
-            return FittedWords(self, counting).settle(stats)
+            return FittedWords(self, clone(counting)).settle(stats)
         kept = stats.kept(counting.min_df, counting.max_df, counting.max_features)
         law = settle_counts(stats.weight, stats.counts[:, kept], self.alpha, self.estimate)
         return WordsLaw(law, Vocabulary(counting, stats.words[kept]))

@@ -1,0 +1,150 @@
+"""Any X as a frame of typed columns: what a column holds, and which kind of density suits it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import scipy.sparse
+from sklearn.utils import check_array
+
+#: A text column is prose, not categories, where more than this share of its values differ ...
+DISTINCT = 0.5
+#: ... and they are at least this long on average.
+LONG = 20.0
+#: As many values tell of most columns of fractions that they are not whole.
+FIRST = 1000
+
+#: What a column holds where all its values are missing: any kind may come later.
+NOTHING = "nothing"
+
+
+def as_frame(X: Any, estimator: Any) -> tuple[Any, tuple[str, ...]]:
+    """Any X as a narwhals frame with text names; arrays get the names scikit-learn shows."""
+    if scipy.sparse.issparse(X):
+        raise TypeError("Sparse data was passed, but mixed columns need a frame: X.toarray().")
+    if hasattr(X, "collect") and hasattr(X, "columns"):
+        raise TypeError("X is a lazy frame, whose rows are not known yet. Collect it: X.collect().")
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        frame = nw.from_native(X, eager_only=True)
+        if frame.shape[0] == 0 or frame.shape[1] == 0:
+            check_array(np.empty(frame.shape), estimator=estimator, input_name="X")
+        return _settled(frame), tuple(str(name) for name in frame.columns)
+    values = X if hasattr(X, "dtype") else np.asarray(X)
+    if values.dtype.kind in "US":
+        values = np.asarray(X, dtype=object)
+    values = check_array(
+        values, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
+    )
+    names = tuple(f"x{j}" for j in range(values.shape[1]))
+    if values.dtype.kind == "O":
+        columns = [
+            settle_objects(column, name) for column, name in zip(values.T, names, strict=True)
+        ]
+    else:
+        columns = [np.ascontiguousarray(column) for column in values.T]
+    return nw.from_native(pa.table(dict(zip(names, columns, strict=True)))), names
+
+
+def _settled(frame: Any) -> Any:
+    """The frame with its objects (which only pandas has) and decimals as what they are."""
+    changed = []
+    for j, (name, dtype) in enumerate(frame.schema.items()):
+        if dtype == nw.Decimal:
+            changed.append(frame[:, j].cast(nw.Float64))
+        elif dtype == nw.Object and frame.implementation.is_pandas() and not _empty(frame[:, j]):
+            series = nw.to_native(frame[:, j])
+            pandas = nw.get_native_namespace(frame)
+            array = pandas.arrays.ArrowExtensionArray(
+                pa.chunked_array([settle_objects(series.to_numpy(), name)])
+            )
+            settled = pandas.Series(array, index=series.index, name=name)
+            changed.append(nw.from_native(settled, series_only=True))
+    return frame.with_columns(changed) if changed else frame
+
+
+def settle_objects(column: np.ndarray, name: Any) -> pa.Array:
+    """A column of objects as an array of the one kind that they are."""
+    try:
+        array = pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        try:
+            # Numbers of several types; text that looks like numbers stays text.
+            if any(isinstance(value, (str, bytes)) for value in column.tolist()):
+                raise TypeError
+            return pa.array(column.astype(np.float64), from_pandas=True)
+        except (TypeError, ValueError):
+            kinds = sorted({type(value).__name__ for value in column.tolist()})
+            raise TypeError(
+                f"Column {name!r} of X mixes values of the types {', '.join(kinds)}, but each "
+                "argument must be all string or all number. Convert it to one of them."
+            ) from None
+    return array.cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+
+
+def _empty(column: Any) -> bool:
+    """Whether all values are missing."""
+    if column.dtype.is_float():
+        return bool(np.isnan(column.to_numpy()).all())
+    return bool(column.null_count() == len(column))
+
+
+def held(column: Any) -> str:
+    """What a column holds, as far as it matters to whoever reads it later."""
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "numbers"
+    if _empty(column):
+        return NOTHING
+    if dtype == nw.Categorical:
+        values = getattr(column.to_arrow().type, "value_type", pa.string())
+        is_text = pa.types.is_string(values) or pa.types.is_large_string(values)
+        return "text" if is_text else "numbers"
+    return "text" if dtype in (nw.String, nw.Enum) else str(dtype)
+
+
+def check_held(column: Any, name: str, before: str) -> None:
+    """Refuse a column that holds something else than it did; gaps may be of any type."""
+    now = held(column)
+    if now != before and NOTHING not in (now, before) and not _empty(column):
+        raise ValueError(
+            f"Column {name!r} of X holds {now}, but held {before} when it was fitted. Convert it "
+            "to what it was."
+        )
+
+
+def kind_of(column: Any, name: str) -> str:
+    """Which kind of density suits a column."""
+    dtype = column.dtype
+    if dtype == nw.Boolean:
+        return "flags"
+    if dtype.is_numeric():
+        return "counts" if _counts(column) else "numbers"
+    if dtype in (nw.Categorical, nw.Enum) or _empty(column):
+        return "categories"
+    if dtype == nw.String:
+        values = column.drop_nulls()
+        # Lengths first: they take one pass, telling values apart takes a table of them.
+        long = values.str.len_chars().mean() >= LONG
+        return "texts" if long and values.n_unique() > DISTINCT * len(values) else "categories"
+    raise ValueError(
+        f"Column {name!r} of X holds {dtype}, for which there is no density by type. Convert it "
+        "to a number or text, or leave it out: columns={" + repr(name) + ": 'drop'}."
+    )
+
+
+def _counts(column: Any) -> bool:
+    """Whether the numbers of a column are whole and none is negative."""
+    if not column.dtype.is_float():
+        values = column.drop_nulls()
+        return bool(len(values) and values.min() >= 0)
+    values = column.to_numpy()
+    return _whole(values[:FIRST]) and _whole(values) and not np.isnan(values).all()
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether values are whole numbers from zero on, gaps aside."""
+    good = np.isnan(values) | ((values >= 0) & (values == np.floor(values)) & (values < np.inf))
+    return bool(good.all())

@@ -1,0 +1,80 @@
+"""Classes without any value in a block of columns: nothing may be concluded from that block.
+
+A density gives no chance to a class that has no rows. In a block of several, a class may have
+rows, and yet every value of the block may be missing in them. All that is known of it there is
+how the others are, so it does as they do on average:
+
+    p_b(x | k)   =   mean over the classes j with values of   p_b(x | j)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayesrule.density import LogDensity
+from bayesrule.tables import Table
+
+
+def classes_seen(laws: tuple[LogDensity, ...]) -> np.ndarray | None:
+    """Classes that any of the laws of a row's blocks has seen; None where no law tells."""
+    told = [law.seen for law in laws if getattr(law, "seen", None) is not None]
+    return np.any(told, axis=0) if told else None
+
+
+def lent(laws: tuple[LogDensity, ...]) -> tuple[LogDensity, ...]:
+    """Laws of the blocks of a row, lent to the classes that only other blocks have seen."""
+    everyone = classes_seen(laws)
+    found = []
+    for law in laws:
+        seen = getattr(law, "seen", None)
+        lacking = None if seen is None else everyone & ~seen
+        found.append(law if lacking is None or not lacking.any() else LentLaw(law, seen, lacking))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class LentLaw(LogDensity):
+    """A law of which some classes that it has not seen borrow.
+
+    Attributes
+    ----------
+    law : LogDensity
+    lenders, borrowers : bool ndarray of shape (K,)
+    """
+
+    law: LogDensity
+    lenders: np.ndarray
+    borrowers: np.ndarray
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Classes that have a density here."""
+        return self.lenders | self.borrowers
+
+    @property
+    def factors(self) -> bool:
+        return self.law.factors
+
+    @property
+    def features(self) -> list[str] | None:
+        return self.law.features
+
+    def __call__(self, table: Table) -> np.ndarray:
+        if self.law.factors:  # the mean is taken column by column
+            out: np.ndarray = self.terms(table).sum(axis=2)
+            return out
+        return self._lend(self.law(table))
+
+    def terms(self, table: Table) -> np.ndarray:
+        return self._lend(self.law.terms(table))
+
+    def _lend(self, values: np.ndarray) -> np.ndarray:
+        """Give the borrowers, along the second axis, the mean density of the lenders."""
+        out = values.copy()
+        lenders = values[:, self.lenders]
+        mean = logsumexp(lenders, axis=1, keepdims=True) - np.log(lenders.shape[1])
+        out[:, self.borrowers] = mean
+        return out
