@@ -143,7 +143,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, NaT or NA; the last does not even answer whether it is equal."""
+    """Whether a label is None, NaN, NaT or NA; NA does not even say whether it is equal."""
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
