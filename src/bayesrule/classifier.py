@@ -36,7 +36,7 @@ from bayesrule.memberships import Memberships, places, read_target
 from bayesrule.minimax import Minimax
 from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
 from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
-from bayesrule.tables import Table, unnamed_columns
+from bayesrule.tables import Table, as_read, unnamed_columns
 
 #: "Leave it as it is", where None has a meaning of its own.
 KEEP: Any = type("Keep", (), {"__repr__": lambda self: "KEEP"})()
@@ -191,9 +191,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         for part in (self, other):
             check_is_fitted(part)
             names = getattr(part, "feature_names_in_", None)
-            features.append(
-                (getattr(part, "n_features_in_", None), None if names is None else names.tolist())
-            )
+            named = part._columns_in if names is None else names.tolist()
+            features.append((getattr(part, "n_features_in_", None), named))
         if features[0] != features[1]:
             raise ValueError(
                 f"Cannot merge: one part has the features {features[0]}, the other {features[1]}. "
@@ -282,6 +281,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, reader: Any, *, first: bool = False) -> Table:
         """Check X against the density's needs and, after the first time, against its features."""
+        X = as_read(X)
         table: Table = reader.read(X, self)
         validate_data(self, X, reset=first, skip_check_array=True)
         names = unnamed_columns(X)

@@ -112,10 +112,11 @@ class Density(BaseEstimator, ABC):
     def require(self, name: str, *allowed: Any, between: tuple[float, float] | None = None) -> None:
         """Refuse a setting that is neither one of ``allowed`` nor a number ``between`` two."""
         value = getattr(self, name)
-        number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-        good = any(type(value) is type(a) and value == a for a in allowed)
-        if number and between is not None:
-            good = good or between[0] <= value <= between[1]
+        flag = isinstance(value, (bool, np.bool_))
+        plain = isinstance(value, (str, numbers.Number, type(None), np.bool_))
+        good = plain and any(value == a and flag == isinstance(a, bool) for a in allowed)
+        if isinstance(value, numbers.Real) and not flag and between is not None:
+            good = good or between[0] <= float(value) <= between[1]
         if not good:
             known = [repr(a) for a in allowed]
             if between is not None:

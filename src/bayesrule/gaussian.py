@@ -169,13 +169,17 @@ class Gaussian(Density):
 
 
 def _refuse_overflow(moments: Moments) -> None:
-    """Squares beyond the largest number leave no variance to estimate."""
+    """Squares near the largest or smallest numbers leave no digits for a variance."""
     squares = second_of_columns(moments)
-    if not np.isfinite(squares).all():
-        columns = np.flatnonzero(~np.isfinite(squares))[:5].tolist()
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = np.abs(moments.mean).max(axis=0) ** 2
+    lost = ~((squares < 1e280) & (far < 1e280)) | ((squares > 0) & (squares < 1e-280))
+    if lost.any():
+        columns = np.flatnonzero(lost)[:5].tolist()
         raise ValueError(
-            f"The squares of column {columns[0]} of X overflow (columns {columns} in all): divide "
-            "it by a power of ten, since the scale of a column does not matter to the decisions."
+            f"The squares of column {columns[0]} of X overflow or vanish (columns {columns} of all "
+            "those that do): multiply it by a power of ten, since the scale of a column does not "
+            "matter to the decisions."
         )
 
 

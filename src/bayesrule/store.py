@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import stat
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +30,7 @@ from bayesrule.codec import Decoder, Encoder
 from bayesrule.density import LogDensity, memory_budget
 from bayesrule.gains import NamedActions, _frame_rows, _is_frame, decision_classes
 from bayesrule.keys import row_keys
+from bayesrule.notices import KeptTuningWarning
 from bayesrule.priors import Shifted
 from bayesrule.settling import Settled
 from bayesrule.soundness import require
@@ -67,8 +69,9 @@ def save(clf: BayesClassifier, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    ``Shifted`` priors are stored as the array that was found, without ``X_new``; frames of gains as
-    nested dicts. scikit-learn's own settings of an object (metadata requests, ``set_output``) are
+    ``Shifted`` priors are stored as the array that was found, without ``X_new``, with a warning:
+    the model that is read back keeps them when it learns more. Frames of gains are stored as nested
+    dicts. scikit-learn's own settings of an object (metadata requests, ``set_output``) are
     not stored.
 
     Examples
@@ -88,6 +91,13 @@ def save(clf: BayesClassifier, path: str | os.PathLike[str]) -> None:
             "inside it, or keep the whole by skops (skops.io.dump) or joblib (joblib.dump)."
         )
     check_is_fitted(clf)
+    if isinstance(clf.priors, Shifted):
+        warnings.warn(
+            "Priors that were found in new rows are stored as they were found, without the rows: "
+            "after more training the stored model keeps them.",
+            KeptTuningWarning,
+            stacklevel=2,
+        )
     model = _model_of(clf)
     encoder = Encoder(STORED)
     parts = encoder.encode(model, "the classifier")
@@ -188,8 +198,9 @@ def _model_of(clf: BayesClassifier) -> Model:
         settled.decisions,
         settled.solution,
         bool(settled.randomised),
-        clf.n_features_in_,
+        getattr(clf, "n_features_in_", 0),
         names,
+        clf._columns_in,
     )
 
 
@@ -242,7 +253,10 @@ def _classifier_of(model: Model, row: Table) -> BayesClassifier:
     # As a fresh one has it: loops are compiled for arrays that may be written to, or may not.
     rule.gain.setflags(write=False)
     clf = BayesClassifier(model.density, model.priors, model.gain, model.random_state)
-    clf.n_features_in_ = model.n_features
+    if model.n_features:  # texts have no number of features
+        clf.n_features_in_ = model.n_features
+    require(model.columns is None or type(model.columns) is list, "its columns are no list")
+    clf._columns_in = model.columns
     if model.feature_names is not None:
         clf.feature_names_in_ = model.feature_names
     clf._learned = learned
@@ -268,7 +282,12 @@ def _classifier_of(model: Model, row: Table) -> BayesClassifier:
 def _write_aside(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
     """Write a new file next to the old one, which it replaces when it is whole."""
     target = os.path.realpath(os.fsdecode(path))
-    aside = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"There is no folder {folder!r} to save a model in; make it first.")
+    if os.path.isdir(target):
+        raise IsADirectoryError(f"{target!r} is a folder; name a file in it, such as model.bayes.")
+    aside = os.path.join(folder, f".{secrets.token_hex(8)}.part")
     try:
         with open(aside, "xb") as file:
             write(file)

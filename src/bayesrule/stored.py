@@ -37,6 +37,7 @@ class Model:
     randomised: bool
     n_features: int
     feature_names: np.ndarray | None
+    columns: list[Any] | None = None
 
 
 #: The types of a file, its top one among them.

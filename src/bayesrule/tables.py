@@ -129,6 +129,19 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
+def as_read(X: Any) -> Any:
+    """X, unless it is of a kind whose names, rows or gaps other readers would not see."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError("X is a lazy frame, whose rows are not there yet: collect it, X.collect().")
+    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    if isinstance(X, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(np.float64))
+    return X
+
+
 def unnamed_columns(X: Any) -> list[Any] | None:
     """Column labels of a frame whose labels are no text; scikit-learn compares only text."""
     if not (hasattr(X, "columns") and hasattr(X, "iloc")):
