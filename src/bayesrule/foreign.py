@@ -80,6 +80,8 @@ class FromClassifier(Density):
 
     def describe_input(self, tags: Any) -> Any:
         """The inner estimator decides what it takes."""
+        if not hasattr(self.estimator, "__sklearn_tags__"):
+            return tags  # ``fit`` says what is wrong with it
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.no_validation = inner.no_validation
@@ -91,10 +93,8 @@ class FromClassifier(Density):
 
     def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> FittedClassifier:
         """Fit the estimator and work out which priors its posteriors contain."""
-        if not is_classifier(self.estimator):
-            raise TypeError(
-                f"FromClassifier needs a classifier, but got {type(self.estimator).__name__}."
-            )
+        if not (hasattr(self.estimator, "fit") and is_classifier(self.estimator)):
+            raise TypeError(f"FromClassifier needs a classifier, but got {self.estimator!r}.")
         model = self.estimator
         if isinstance(model, FrozenEstimator):
             check_is_fitted(model)

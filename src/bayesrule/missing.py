@@ -52,7 +52,11 @@ def complete_by_em(
     unit = np.sqrt(np.mean([np.diag(c) for c in covariance], axis=0))
     unit = np.where(unit > 0, unit, 1.0)
     for _ in range(MAX_ITERATIONS):
-        filled, extra = _expect(values, codes, weights, patterns, mean, covariance)
+        # In units of each column's deviation, so that a pseudo-inverse can tell zero from small.
+        filled, extra = _expect(
+            values / unit, codes, weights, patterns, mean / unit, covariance / np.outer(unit, unit)
+        )
+        filled, extra = filled * unit, extra * np.outer(unit, unit)
         after = moments.weight[:, None] * moments.mean
         np.add.at(after, codes, weights[:, None] * filled)
         after /= np.where(weight > 0, weight, 1.0)[:, None]
