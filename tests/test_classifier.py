@@ -169,7 +169,11 @@ def test_score_counts_class_decisions_against_labels():
     hits = clf.predict(X) == y
     assert clf.score(X, y) == pytest.approx(hits.mean())
     assert clf.score(X, y, weights) == pytest.approx(np.average(hits, weights=weights))
-    assert clf.score(X, np.full(len(y), "never fitted")) == 0.0
+    # A class that was not fitted is never decided for; if all are, the labels must be others.
+    half = np.where(np.arange(len(y)) % 2, y, "never fitted")
+    assert clf.score(X, half) == pytest.approx(np.mean(hits & (half == y)))
+    with pytest.raises(ValueError, match="never fitted"):
+        clf.score(X, np.full(len(y), "never fitted"))
     degrees = pd.DataFrame(np.random.default_rng(0).dirichlet(np.ones(3), len(y)), columns=ABC)
     decided = clf.predict(X)
     expected = [degrees.loc[i, d] if d in ABC else 0.0 for i, d in enumerate(decided)]

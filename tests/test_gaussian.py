@@ -194,6 +194,67 @@ def test_tied_rule_is_linear_however_far_the_row():
         assert clf.predict(-distance * direction[None]).tolist() == [0]
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_whole_way_from_rows_to_decisions(seed):
+    """Weights, chunks, merges, priors, gains and gaps together, against a slow rule by hand."""
+    rng = np.random.default_rng(seed)
+    n_classes, n_columns = rng.integers(1, 5), rng.integers(1, 5)
+    n = n_classes * (n_columns + 3) + rng.integers(0, 60)
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = rng.normal(size=(n, n_columns)) @ rng.normal(size=(n_columns, n_columns))
+    X += rng.normal(size=(n_classes, n_columns))[y] * rng.choice([0.1, 1.0, 10.0])
+    w = rng.gamma(2.0, size=n) if seed % 3 else rng.integers(1, 4, n).astype(float)
+    covariance, estimate = COVARIANCES[seed % 4], ("ml", "unbiased")[seed % 2]
+    shrinkage = (None, 0.2, 1.0)[seed % 3]
+    gain = rng.normal(size=(n_classes, n_classes + seed % 3))
+    priors = rng.dirichlet(np.ones(n_classes))
+
+    def part(rows: np.ndarray) -> BayesClassifier:
+        density = Gaussian(covariance, shrinkage, estimate)
+        clf = BayesClassifier(density, priors, gain)
+        return clf.partial_fit(X[rows], y[rows], classes=range(n_classes), sample_weight=w[rows])
+
+    first, second, third = (part(rows) for rows in np.array_split(rng.permutation(n), 3))
+    clf = second.merge(third).merge(first)
+
+    weight = np.array([w[y == k].sum() for k in range(n_classes)])
+    mean = np.array([np.average(X[y == k], axis=0, weights=w[y == k]) for k in range(n_classes)])
+    spread = X - mean[y]
+    scatter = np.array(
+        [(w[y == k, None] * spread[y == k]).T @ spread[y == k] for k in range(n_classes)]
+    )
+    used = seed % 2
+    if covariance == "tied":
+        matrices = np.array([scatter.sum(axis=0) / (weight.sum() - n_classes * used)] * n_classes)
+    else:
+        matrices = scatter / (weight - used)[:, None, None]
+    trace = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / n_columns * np.eye(n_columns)
+    if covariance == "diag":
+        matrices = matrices * np.eye(n_columns)
+    elif covariance == "spherical":
+        matrices = trace
+    if shrinkage is not None:
+        matrices = (1 - shrinkage) * matrices + shrinkage * trace
+
+    new = X[:10] + rng.normal(size=(10, n_columns))
+    if seed % 4 < 2:
+        new[rng.random(new.shape) < 0.3] = np.nan
+    log_density = np.zeros((10, n_classes))
+    for i, row in enumerate(new):
+        there = np.flatnonzero(~np.isnan(row))
+        for k in range(n_classes if len(there) else 0):
+            law = multivariate_normal(mean[k, there], matrices[k][np.ix_(there, there)])
+            log_density[i, k] = law.logpdf(row[there])
+    np.testing.assert_allclose(clf.log_density(new), log_density, rtol=1e-8, atol=1e-8)
+    joint = np.exp(log_density - log_density.max(axis=1, keepdims=True)) * priors
+    expected = joint / joint.sum(axis=1, keepdims=True) @ gain
+    np.testing.assert_allclose(clf.expected_gains(new), expected, atol=1e-8)
+    top = np.sort(expected, axis=1)
+    clear = np.full(10, True) if gain.shape[1] == 1 else top[:, -1] - top[:, -2] > 1e-7
+    decided = [clf.decisions_.tolist().index(decision) for decision in clf.predict(new)]
+    np.testing.assert_array_equal(np.array(decided)[clear], expected.argmax(axis=1)[clear])
+
+
 # ---------------------------------------------------------------------- digits
 
 
@@ -350,7 +411,7 @@ def test_more_columns_than_rows_needs_shrinkage():
         warnings.simplefilter("error")
         shrunk = fit("full", X, y, shrinkage="auto")
     assert shrunk.score(new, y) > 0.9
-    with pytest.warns(SingularScatterWarning, match="too few rows"):
+    with pytest.warns(SingularScatterWarning, match="rows"):
         repaired = fit("full", X, y)
     assert repaired.score(new, y) > 0.9
 
@@ -543,6 +604,15 @@ def test_em_makes_the_likelihood_of_what_is_there_largest():
         step = 0.02 * rng.normal(size=(3, 3))
         assert log_likelihood(mean + 0.02 * rng.normal(size=3), covariance) < best
         assert log_likelihood(mean, (np.eye(3) + step) @ covariance @ (np.eye(3) + step).T) < best
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied"])
+def test_em_does_not_care_for_the_units_of_the_columns(covariance):
+    X, y = toy(seed=6, n=300)
+    X[np.random.default_rng(6).random(X.shape) < 0.1] = np.nan
+    units = np.array([1e6, 1.0, 1e-6])
+    plain, scaled = fit(covariance, X, y), fit(covariance, X * units, y)
+    np.testing.assert_allclose(scaled.predict_proba(X * units), plain.predict_proba(X), atol=1e-6)
 
 
 def test_missing_values_are_refused_on_request():

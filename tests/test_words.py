@@ -438,6 +438,16 @@ def test_terms_are_those_of_the_words():
     assert set(law.words[terms[0].any(axis=0)]) == {"cash", "lunch"}
 
 
+def test_contributions_of_words_sum_to_the_log_odds():
+    clf = BayesClassifier(Words()).fit(TEXTS, LABELS)
+    contributions = clf.contributions(NEW)
+    log_odds = np.diff(clf.predict_log_proba(NEW) - np.log(clf.priors_))[:, 0]
+    np.testing.assert_allclose(np.diff(contributions.sum(axis=2))[:, 0], log_odds, atol=1e-12)
+    named = dict(zip(clf.contribution_names_, contributions[0, 1], strict=True))
+    assert named["cash"] > 0  # for spam, which comes after ham
+    assert named["home"] == 0
+
+
 # ---------------------------------------------------------------------- what tells classes apart
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -323,6 +324,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _wanted(self) -> Wanted:
         """The rule of the settings."""
+        if not isinstance(self.random_state, Integral) or isinstance(self.random_state, bool):
+            raise ValueError(
+                f"random_state={self.random_state!r} must be a whole number: decisions about a row "
+                "may not change from call to call."
+            )
         return Wanted(self.priors, self.gain, self.random_state)
 
     def _settle(
@@ -505,6 +511,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         decided = self._decide(X, self._ready().decided_class)
         check_consistent_length(decided, np.empty(len(found)))
         where = places(found.classes, self.classes_)
+        if (where < 0).all():
+            raise ValueError(
+                f"No class of y, {found.classes[:10].tolist()}, is among those that were fitted, "
+                f"{self.classes_[:10].tolist()}. Give y the labels of the fit."
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, decided, dtype=np.float64, ensure_non_negative=True
+            )
         if found.degrees is None:
             hits = (where[found.codes] == decided) & (decided >= 0)
         else:
@@ -512,7 +528,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             truth[:, where] = found.degrees
             truth[:, -1] = 0.0  # decisions that are no class, and classes never fitted
             hits = truth[np.arange(len(found)), decided]
-        return float(np.average(hits, weights=sample_weight))
+        return float(np.average(hits, weights=weights))
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -151,15 +151,15 @@ def resolve_gain(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def decision_classes(decisions: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Place of each decision among the classes; -1 for a decision that is no class."""
     known = {label: k for k, label in enumerate(classes.tolist())}
-    return np.array([_place(d, known) for d in decisions.tolist()], dtype=np.intp)
+    names = decisions.tolist()
+    where = [known.get(d, -1) if names_alike(d, classes) else -1 for d in names]
+    return np.array(where, dtype=np.intp)
 
 
-def _place(decision: Any, known: dict[Any, int]) -> int:
-    """Place of a decision among the classes: 1 and True are different labels."""
-    k = known.get(decision, -1)
-    if k >= 0 and isinstance(decision, bool) != isinstance(next(iter(known)), bool):
-        return -1
-    return k
+def names_alike(name: Any, classes: np.ndarray) -> bool:
+    """Whether a name may be one of the classes: 1 and True are equal, but different labels."""
+    flags = classes.dtype.kind == "b"
+    return isinstance(name, (bool, np.bool_)) == flags or not isinstance(name, (bool, int, float))
 
 
 def _named_matrix(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, list[Any]]:
@@ -235,9 +235,10 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
     """
     row_names = _as_labels(list(rows), classes)
     named = [_row(true, row) for true, row in rows.items()]
-    by_class = dict(zip(row_names, named, strict=True))
-    if len(by_class) < len(row_names):
+    if len(set(row_names)) < len(row_names):
         raise ValueError(f"The gain names one class twice: {list(rows)}.")
+    pairs = zip(row_names, named, strict=True)
+    by_class = {name: row for name, row in pairs if names_alike(name, classes)}
     lacking = [c for c in classes.tolist() if c not in by_class]
     if lacking:
         raise ValueError(
@@ -266,7 +267,7 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
 
 def renumbered(classes: np.ndarray) -> str:
     """A hint for classes 0 .. K - 1, which may be others in disguise."""
-    if not np.array_equal(classes, np.arange(len(classes))):
+    if classes.dtype.kind not in "iuf" or not np.array_equal(classes, np.arange(len(classes))):
         return ""
     return (
         " If y held other labels: scikit-learn's calibrators, voting, stacking and bagging, and "
