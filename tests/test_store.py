@@ -422,7 +422,7 @@ def refused() -> dict[str, tuple[Any, type[Exception], str]]:
         "dates": (BayesClassifier().fit(X, dates), TypeError, r"datetime64.*astype\(str\)"),
         "bytes": (BayesClassifier().fit(X, Y.astype("S")), TypeError, r"astype\(str\)"),
         "generator": (
-            BayesClassifier(random_state=np.random.RandomState(0)).fit(X, Y),  # type: ignore
+            BayesClassifier().fit(X, Y).set_params(random_state=np.random.RandomState(0)),
             TypeError,
             "random_state",
         ),

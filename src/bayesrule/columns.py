@@ -3,8 +3,9 @@
     log p(x | k)   =   sum over blocks b of   log p_b(x_b | k)
 
 With one column per block this is naive Bayes. Columns nobody speaks for get a density by their
-type: booleans Bernoulli, text and categories Categorical, long texts Words, whole numbers from
-zero on Poisson or Gaussian (whichever the first rows find more likely), other numbers Gaussian.
+type: booleans Bernoulli; text, categories, and numbers that are all 0 or 1 Categorical; long texts
+Words; other whole numbers from zero on Poisson or Gaussian (whichever the first rows find more
+likely); all other numbers Gaussian.
 """
 
 from __future__ import annotations
@@ -278,14 +279,14 @@ class FittedColumns:
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Read X as it was read when this was prepared."""
-        if column_names(X) is not None and hasattr(estimator, "feature_names_in_"):
+        outermost = getattr(estimator, "density_", None) is self  # else X is a block of its X
+        if outermost and column_names(X) is not None and hasattr(estimator, "feature_names_in_"):
             _check_feature_names(estimator, X, reset=False)  # names what is missing or new
         frame, names = as_frame(X, estimator)
-        expected = getattr(estimator, "n_features_in_", len(names))
-        if len(names) != expected:
+        if outermost and len(names) != estimator.n_features_in_:
             raise ValueError(
                 f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
-                f"{expected} features as input."
+                f"{estimator.n_features_in_} features as input."
             )
         for block in self.blocks:
             for j, name, before in zip(block.columns, block.names, block.holds, strict=True):

@@ -203,11 +203,10 @@ class CategoricalLaw(LogDensity):
                     f"Column {name} of X holds {now}, but held {then} when it was fitted. "
                     "Convert it to what it was."
                 )
-            found = places(labels, self.categories[j])
-            part = np.where(
-                found < 0, self.log_unseen[j][:, None], self.log_probability[j][:, found]
-            )
-            parts.append(np.column_stack([part, np.zeros(len(self.seen))]).T)
+            # The place of an unseen category, -1, is that of the last row.
+            known = np.vstack([self.log_probability[j].T, self.log_unseen[j]])
+            found = known[places(labels, self.categories[j])]
+            parts.append(np.vstack([found, np.zeros(len(self.seen))]))
         return coded.codes, *_stacked(parts, np.zeros(len(parts), np.int64))
 
     @cached_property

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 DISTINCT = 0.5
 #: ... and they are at least this long on average.
 LONG = 20.0
-#: As many values tell of most columns of fractions that they are not whole.
+#: As many values show of most columns of measurements that they are not whole.
 FIRST = 1000
 
 #: What a column holds where all its values are missing: any kind may come later.
@@ -121,7 +121,10 @@ def kind_of(column: Any, name: str) -> str:
     if dtype == nw.Boolean:
         return "flags"
     if dtype.is_numeric():
-        return "counts" if _counts(column) else "numbers"
+        largest = _largest_count(column)
+        if largest == 1:  # yes and no, and of whatever else may come later, how often it came
+            return "categories"
+        return "numbers" if largest is None else "counts"
     if dtype in (nw.Categorical, nw.Enum) or _empty(column):
         return "categories"
     if dtype == nw.String:
@@ -135,13 +138,16 @@ def kind_of(column: Any, name: str) -> str:
     )
 
 
-def _counts(column: Any) -> bool:
-    """Whether the numbers of a column are whole and none is negative."""
-    if not column.dtype.is_float():
-        values = column.drop_nulls()
-        return bool(len(values) and values.min() >= 0)
-    values = column.to_numpy()
-    return _whole(values[:FIRST]) and _whole(values) and not np.isnan(values).all()
+def _largest_count(column: Any) -> float | None:
+    """The largest value where all are whole and none is negative, else None."""
+    if column.dtype.is_float():
+        values = column.to_numpy()
+        # The first few tell most columns of measurements, without reading all rows.
+        if np.isnan(values).all() or not (_whole(values[:FIRST]) and _whole(values)):
+            return None
+        return float(np.nanmax(values))
+    values = column.drop_nulls()
+    return float(values.max()) if len(values) and values.min() >= 0 else None
 
 
 def _whole(values: np.ndarray) -> bool:

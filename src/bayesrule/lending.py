@@ -18,21 +18,29 @@ from bayesrule.density import LogDensity
 from bayesrule.tables import Table
 
 
+def _seen(law: LogDensity) -> np.ndarray | None:
+    """Classes that a law has a density for; None where it does not tell."""
+    found: np.ndarray | None = getattr(law, "seen", None)
+    return found
+
+
 def classes_seen(laws: tuple[LogDensity, ...]) -> np.ndarray | None:
     """Classes that any of the laws of a row's blocks has seen; None where no law tells."""
-    told = [law.seen for law in laws if getattr(law, "seen", None) is not None]
+    told = [seen for seen in map(_seen, laws) if seen is not None]
     return np.any(told, axis=0) if told else None
 
 
 def lent(laws: tuple[LogDensity, ...]) -> tuple[LogDensity, ...]:
     """Laws of the blocks of a row, lent to the classes that only other blocks have seen."""
     everyone = classes_seen(laws)
-    found = []
-    for law in laws:
-        seen = getattr(law, "seen", None)
-        lacking = None if seen is None else everyone & ~seen
-        found.append(law if lacking is None or not lacking.any() else LentLaw(law, seen, lacking))
-    return tuple(found)
+
+    def lend(law: LogDensity) -> LogDensity:
+        seen = _seen(law)
+        if seen is None or everyone is None or (seen == everyone).all():
+            return law
+        return LentLaw(law, seen, everyone & ~seen)
+
+    return tuple(map(lend, laws))
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,9 @@ class LentLaw(LogDensity):
     def _lend(self, values: np.ndarray) -> np.ndarray:
         """Give the borrowers, along the second axis, the mean density of the lenders."""
         out = values.copy()
+        if not self.lenders.any():  # the block is all gaps, and says nothing
+            out[:, self.borrowers] = 0.0
+            return out
         lenders = values[:, self.lenders]
         mean = logsumexp(lenders, axis=1, keepdims=True) - np.log(lenders.shape[1])
         out[:, self.borrowers] = mean

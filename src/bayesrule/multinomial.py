@@ -147,10 +147,9 @@ def settle_counts(
 
 
 def _table(values: np.ndarray) -> np.ndarray:
-    """The transpose of a (K, D) array, its rows padded with zeros to whole vectors."""
+    """The transpose of a (K, D) array, its rows padded with zeros as the loops like it."""
     n_classes, n_columns = values.shape
-    lanes = -(-n_classes // loops.LANES) * loops.LANES
-    table = np.zeros((n_columns, lanes))
+    table = np.zeros((n_columns, loops.lanes(n_classes)))
     table[:, :n_classes] = values.T
     return table
 
@@ -178,7 +177,7 @@ class MultinomialLaw(LogDensity):
 
     Attributes
     ----------
-    table : ndarray of shape (D, K padded to a multiple of 8)
+    table : ndarray of shape (D, K or more)
         Log-shares, the classes of a column side by side.
     lengths : ndarray of shape (K,)
         Mean sum of a row of each class.
@@ -203,7 +202,8 @@ class MultinomialLaw(LogDensity):
         return True
 
     def __call__(self, table: Table) -> np.ndarray:
-        return _over_rows(loops.weighted_logs, table, (self.table,), self.seen)
+        loop = loops.weighted_logs_of_two if len(self.seen) == 2 else loops.weighted_logs
+        return _over_rows(loop, table, (self.table,), self.seen)
 
     def terms(self, table: Table) -> np.ndarray:
         """Count times log-share of each column; dense, so ask for it in blocks of rows."""
@@ -226,7 +226,7 @@ class CompoundLaw(LogDensity):
 
     Attributes
     ----------
-    table : ndarray of shape (D, K padded to a multiple of 8)
+    table : ndarray of shape (D, K or more)
         Counts plus alpha, the classes of a column side by side.
     totals : ndarray of shape (K,)
         Their sums.

@@ -1,9 +1,9 @@
 """Loops over counts in compressed rows: sums per class, and log-densities from tables of words.
 
-Tables have a row per column of X and its classes side by side, padded with zeros to a multiple of
-eight, so that a row of the table is a few whole vectors and cache lines. Loops run over slices of a
-row and unsigned columns, which the compiler need not check for counting from the end: up to three
-times as fast. That columns exist was checked when X was read.
+Tables have a row per column of X and its classes side by side, where there are many padded with
+zeros so that a row of the table is a few whole cache lines. Loops run over slices of a row and
+unsigned columns, which the compiler need not check for counting from the end: up to three times as
+fast. That columns exist was checked when X was read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from numpy import uint64
 
 from bayesrule.kernels.compiler import compiled
 
-#: Classes of a table are padded to a multiple of this.
-LANES = 8
+
+def lanes(n_classes: int) -> int:
+    """Width of a table for so many classes: a multiple of eight where that saves cache lines."""
+    return n_classes if n_classes < 16 else -(-n_classes // 8) * 8
 
 
 @compiled
@@ -38,8 +40,8 @@ def weighted_logs(data, indices, indptr, first, table, out):
 
     Eight counts at a time: the sums are then loaded and stored an eighth as often.
     """
-    lanes = table.shape[1]
-    sums = np.empty(lanes)
+    width = table.shape[1]
+    sums = np.empty(width)
     for i in range(out.shape[0]):
         sums[:] = 0.0
         x = data[indptr[first + i] : indptr[first + i + 1]]
@@ -50,18 +52,34 @@ def weighted_logs(data, indices, indptr, first, table, out):
             e, f, g, h = x[p + 4], x[p + 5], x[p + 6], x[p + 7]
             ja, jb, jc, jd = uint64(j[p]), uint64(j[p + 1]), uint64(j[p + 2]), uint64(j[p + 3])
             je, jf, jg, jh = uint64(j[p + 4]), uint64(j[p + 5]), uint64(j[p + 6]), uint64(j[p + 7])
-            for k in range(lanes):
+            for k in range(width):
                 sums[k] += (
                     (a * table[ja, k] + b * table[jb, k]) + (c * table[jc, k] + d * table[jd, k])
                 ) + ((e * table[je, k] + f * table[jf, k]) + (g * table[jg, k] + h * table[jh, k]))
             p += 8
         while p < x.size:
             a, ja = x[p], uint64(j[p])
-            for k in range(lanes):
+            for k in range(width):
                 sums[k] += a * table[ja, k]
             p += 1
         for k in range(out.shape[1]):
             out[i, k] = sums[k]
+
+
+@compiled
+def weighted_logs_of_two(data, indices, indptr, first, table, out):
+    """The same for two classes, whose sums stay in registers."""
+    for i in range(out.shape[0]):
+        x = data[indptr[first + i] : indptr[first + i + 1]]
+        columns = indices[indptr[first + i] : indptr[first + i + 1]]
+        a = 0.0
+        b = 0.0
+        for p in range(x.size):
+            j = uint64(columns[p])
+            a += x[p] * table[j, 0]
+            b += x[p] * table[j, 1]
+        out[i, 0] = a
+        out[i, 1] = b
 
 
 @compiled
