@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from bayesrule import Bernoulli, Categorical, Columns, FromClassifier, Gaussian
+from bayesrule import (
+    Bernoulli,
+    Categorical,
+    Columns,
+    FromClassifier,
+    Gaussian,
+    Multinomial,
+    Words,
+)
 from bayesrule.density import Density
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.rates import Exponential, Poisson
@@ -80,6 +89,25 @@ def _flags(name: str, density: Bernoulli) -> Listed:
     return Listed(name, density, claims, sklearn_checks=density.threshold is not None)
 
 
+def _word_counts(name: str, density: Multinomial, *, sparse: bool) -> Listed:
+    """Baskets of three items whose shares lean with the class."""
+    rng, y = _labels()
+    share = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])[y]
+    X = rng.poisson(6.0 * share).astype(float)
+    counts = scipy.sparse.csr_array(X) if sparse else X
+    return Listed(name, density, {"X": counts, "y": y, "equivariant": ()})
+
+
+def _texts(name: str, density: Words) -> Listed:
+    """Short texts, one of them missing, whose words lean with the class."""
+    rng, y = _labels()
+    words = np.array(["tea", "milk", "bread", "jam", "salt"])
+    share = np.array([[5, 2, 1, 1, 1], [1, 5, 2, 1, 1], [1, 1, 1, 5, 2]]) / 10
+    X = np.array([" ".join(rng.choice(words, rng.integers(1, 7), p=share[k])) for k in y], object)
+    X[3] = None
+    return Listed(name, density, {"X": X, "y": y, "equivariant": ()})
+
+
 def _mixed(name: str, density: Columns) -> Listed:
     rng, y = _labels()
     X = pd.DataFrame(
@@ -122,6 +150,11 @@ DENSITIES = [
     _categories("categorical-text", Categorical(0.5), text=True),
     _flags("bernoulli", Bernoulli()),
     _flags("bernoulli-strict", Bernoulli(0.5, threshold=None)),
+    _word_counts("multinomial", Multinomial(), sparse=False),
+    _word_counts("multinomial-sparse", Multinomial(0.1), sparse=True),
+    _word_counts("multinomial-predictive", Multinomial(estimate="predictive"), sparse=False),
+    _texts("words", Words()),
+    _texts("words-predictive", Words(0.5, (1, 1), binary=False, estimate="predictive")),
     _mixed("columns", Columns()),
     _mixed("columns-block", Columns({("size", "visits"): Gaussian("full"), "member": "drop"})),
     _nonnegative("poisson", Poisson()),

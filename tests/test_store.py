@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,11 +31,13 @@ from bayesrule.gains import with_action
 from bayesrule.gaussian import Gaussian
 from bayesrule.known import KNOWN
 from bayesrule.minimax import Minimax
+from bayesrule.multinomial import Multinomial
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import Shifted
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.store import load, save
 from bayesrule.whole import Whole
+from bayesrule.words import Words
 
 RNG = np.random.default_rng(5)
 X = np.concatenate([RNG.normal(centre, 1.0, (30, 3)) for centre in (0.0, 1.5, -2.0)])
@@ -107,6 +110,8 @@ COUNTED = [
     Gamma(),
     LogNormal(),
     LogNormal("map", NormalInverseWishart()),
+    Multinomial(0.5),
+    Multinomial(estimate="predictive"),
     Whole(),
 ]
 
@@ -127,6 +132,19 @@ def test_categories_of_text_and_numbers_keep_their_bits(tmp_path: Path) -> None:
     assert_same_model(clf, stored(clf, tmp_path), frame)
 
 
+@pytest.mark.parametrize("density", [Words(), Words(0.5, min_df=2, estimate="predictive")], ids=str)
+def test_texts_keep_their_bits_and_go_on(density: Words, tmp_path: Path) -> None:
+    texts = [" ".join(RNG.choice(list("abcüñ😀"), 6)) for _ in Y]
+    texts[4] = None
+    for rows in (texts, pd.DataFrame({"note": texts})):
+        clf = BayesClassifier(density).fit(rows, Y)
+        loaded = stored(clf, tmp_path)
+        assert same(clf.log_density(rows), loaded.log_density(rows))
+        assert getattr(loaded, "n_features_in_", None) == getattr(clf, "n_features_in_", None)
+        clf.partial_fit(rows[:9], Y[:9])
+        assert same(clf.log_density(rows), loaded.partial_fit(rows[:9], Y[:9]).log_density(rows))
+
+
 def test_mixed_columns_keep_their_bits_and_go_on(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {
@@ -138,6 +156,7 @@ def test_mixed_columns_keep_their_bits_and_go_on(tmp_path: Path) -> None:
             "two": X[:, 1],
             "three": GAPS[:, 2],
             "member": RNG.random(90) < 0.5,
+            "note": [f"a note of many words, about {i}" for i in range(90)],
         }
     )
     frame.loc[::9, "town"] = None
@@ -412,10 +431,13 @@ def refused() -> dict[str, tuple[Any, type[Exception], str]]:
     plain = BayesClassifier().fit(X, Y)
     dates = np.repeat(np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "M8[D]"), 30)
     function = BayesClassifier().fit(X, Y).set_params(gain=max)
+    texts = [f"a text {i % 3}" for i in range(90)]
+    vectorised = BayesClassifier(Words(vectorizer=CountVectorizer())).fit(texts, Y)
     foreign = BayesClassifier(FromClassifier(LogisticRegression())).fit(X, Y)
     return {
         "unfitted": (BayesClassifier(), NotFittedError, "not fitted"),
         "foreign": (foreign, TypeError, "skops.*joblib"),
+        "a vectorizer": (vectorised, TypeError, "vectorizer.*skops.*joblib"),
         "pipeline": (make_pipeline(StandardScaler(), plain), TypeError, "skops.*joblib"),
         "a class": (BayesClassifier, TypeError, "type"),
         "function": (function, TypeError, r"the classifier\.gain is of type builtin_function"),

@@ -66,8 +66,7 @@ class MeanPrior(BaseEstimator):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier, Gaussian
-    >>> from bayesrule.conjugate import MeanPrior
+    >>> from bayesrule import BayesClassifier, Gaussian, MeanPrior
     >>> prior = MeanPrior(mean=0.0, variance=0.9, noise_variance=0.9)
     >>> density = Gaussian("diag", estimate="predictive", prior=prior)
     >>> settled = BayesClassifier(density).fit([[0.6], [1.0], [0.8]], [0, 0, 0]).log_density_

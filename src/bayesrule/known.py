@@ -23,6 +23,7 @@ from bayesrule.gaussian import Gaussian
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
 from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.multinomial import Multinomial
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
 from bayesrule.rates import Exponential, GammaPrior, Poisson
@@ -36,15 +37,19 @@ from bayesrule.soundness import (
     check_several,
     check_shifted_solution,
     check_sums,
+    check_word_counts,
     require,
 )
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table
 from bayesrule.whole import FittedWhole, Whole
+from bayesrule.word_counts import WordCounts
+from bayesrule.words import Words
 
 
 def row_of_ones(learned: Learned, n_features: int) -> Any:
     """An X of one row that most densities of numbers can read."""
+    require(n_features >= 1, "it has no features")
     return np.ones((1, n_features))
 
 
@@ -125,6 +130,11 @@ def _counted_gaussian(learned: Learned, row: Table) -> None:
     require(len(stats.shift) == row.n_columns, "its statistics are of another number of columns")
 
 
+def _counted_words(learned: Learned, row: Table) -> None:
+    """Only words that are counted by name are stored; no two rows need have the same ones."""
+    require(type(learned.stats) is WordCounts, "its statistics are not those of words")
+
+
 def _counted_whole(learned: Learned, row: Table) -> None:
     """Each column must have its law."""
     prepared: Any = learned.prepared
@@ -138,6 +148,11 @@ def _row_of_categories(learned: Learned, n_features: int) -> Any:
     require(type(stats) is Counts, "its statistics are not those of categories")
     require(len(stats.categories) == n_features, "its statistics are of other columns")
     return [[labels[0] if len(labels) else None for labels in stats.categories]]
+
+
+def _row_of_text(learned: Learned, n_features: int) -> Any:
+    """A text."""
+    return [["a"]]
 
 
 def _parts_of_columns(learned: Learned) -> list[tuple[Block, Learned]]:
@@ -199,8 +214,10 @@ KNOWN: dict[str, Known] = {
     "LogNormal": Known(LogNormal),
     "MeanPrior": Known(MeanPrior),
     "NormalInverseWishart": Known(NormalInverseWishart),
+    "Multinomial": Known(Multinomial),
     "Poisson": Known(Poisson),
     "Whole": Known(Whole, counted=_counted_whole),
+    "Words": Known(Words, counted=_counted_words, row=_row_of_text),
     "Minimax": Known(Minimax, check_minimax),
     "MinimaxSolution": Known(MinimaxSolution, check_minimax_solution),
     "ShiftedSolution": Known(ShiftedSolution, check_shifted_solution),
@@ -211,5 +228,6 @@ KNOWN: dict[str, Known] = {
     "Counts": Known(Counts, check_counts),
     "Moments": Known(Moments, check_moments),
     "Sample": Known(Sample, check_sample),
+    "WordCounts": Known(WordCounts, check_word_counts),
     "Several": Known(Several, check_several),
 }

@@ -57,8 +57,7 @@ class Multinomial(Density):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.multinomial import Multinomial
+    >>> from bayesrule import BayesClassifier, Multinomial
     >>> X, y = [[3, 0, 1], [2, 1, 0], [0, 4, 1], [1, 3, 2]], ["pets", "pets", "cars", "cars"]
     >>> BayesClassifier(Multinomial()).fit(X, y).predict_proba([[2, 1, 0]]).round(3)
     array([[0.139, 0.861]])

@@ -100,8 +100,7 @@ class Gamma(Nonnegative):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.positive import Gamma
+    >>> from bayesrule import BayesClassifier, Gamma
     >>> X, y = [[1.0], [2.0], [4.0], [8.0], [9.0], [10.0]], ["wide"] * 3 + ["narrow"] * 3
     >>> clf = BayesClassifier(Gamma()).fit(X, y)
     >>> clf.log_density_.shape.round(2).ravel().tolist(), clf.predict([[7.0], [16.0]]).tolist()
@@ -211,8 +210,7 @@ class LogNormal(Nonnegative):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.positive import LogNormal
+    >>> from bayesrule import BayesClassifier, LogNormal
     >>> X, y = [[1.0], [4.0], [25.0], [100.0]], ["low", "low", "high", "high"]
     >>> BayesClassifier(LogNormal()).fit(X, y).predict([[9.0], [11.0]]).tolist()
     ['low', 'high']

@@ -13,6 +13,7 @@ from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.priors import ShiftedSolution
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.whole import FittedWhole
+from bayesrule.word_counts import WordCounts
 
 
 def require(good: Any, problem: str) -> None:
@@ -91,6 +92,19 @@ def check_sample(stats: Sample) -> None:
     require(fits, "Sample.codes are not one class per row")
     require(codes >= 0, "Sample.codes has a negative class")
     require_floats(stats.weights, "Sample.weights", len(rows), least=0.0)
+
+
+def check_word_counts(stats: WordCounts) -> None:
+    words = stats.words
+    listed = isinstance(words, np.ndarray) and words.dtype == object and words.ndim == 1
+    require(listed and all(type(word) is str for word in words.tolist()), "its words are no texts")
+    require(words[:-1] < words[1:], "its words are not sorted and distinct")
+    require_floats(stats.weight, "WordCounts.weight", None, least=0.0)
+    shape = len(stats.weight), len(words)
+    require_floats(stats.counts, "WordCounts.counts", *shape, least=0.0)
+    require_floats(stats.documents, "WordCounts.documents", len(words), least=0.0)
+    require_numbers(stats.texts)
+    require(0.0 <= stats.texts < np.inf, "WordCounts.texts is no number of texts")
 
 
 def check_several(stats: Several) -> None:

@@ -91,7 +91,6 @@ def _check_labels(labels: Any, what: str) -> None:
 def _check_statistics(learned: Learned, n_features: int) -> Table:
     """Statistics must be of the density, the classes and the features of the model."""
     known = known_density(learned)
-    require(n_features >= 1, "it has no features")
     row = learned.prepared.read(known.row(learned, n_features), None)
     require_settings(learned, row)
     known.counted(learned, row)

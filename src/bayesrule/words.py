@@ -72,8 +72,7 @@ class Words(Density):
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier
-    >>> from bayesrule.words import Words
+    >>> from bayesrule import BayesClassifier, Words
     >>> X = ["win cash now!", "free cash prize!", "see you at lunch", "are you home now?"]
     >>> clf = BayesClassifier(Words()).fit(X, ["spam", "spam", "ham", "ham"])
     >>> clf.predict(["Cash for you!", "lunch?"]).tolist()
