@@ -1,0 +1,92 @@
+"""Loops over rows of quantised cells: levels, linear addresses, counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesrule.kernels.compiler import compiled
+
+#: Up to so many boundaries it is faster to look at all of them.
+FEW = 16
+
+
+@compiled
+def level_of(x, boundaries, first, last):
+    """How many of the increasing ``boundaries[first:last]`` are at most x.
+
+    Without branches: on which side of a boundary a value lies is what a processor cannot guess.
+    """
+    level = 0
+    if last - first <= FEW:
+        for b in range(first, last):
+            level += x >= boundaries[b]
+        return level
+    low = first
+    n = last - first
+    while n > 1:
+        half = n >> 1
+        low = low + half if boundaries[low + half - 1] <= x else low
+        n -= half
+    return low - first + (1 if boundaries[low] <= x else 0)
+
+
+@compiled
+def add_addresses(values, boundaries, offset, strides, missing_level, out):
+    """Add the part of each numeric column to the linear address of each row.
+
+    The boundaries of column j are ``boundaries[offset[j]:offset[j + 1]]``. A missing value is at
+    ``missing_level[j]``; where that is negative the row has no cell, and its address becomes so
+    negative that no other column can make it positive again. Returns how many rows have none.
+    """
+    lost = 0
+    n_columns = values.shape[1]
+    for i in range(values.shape[0]):
+        address = out[i]
+        for j in range(n_columns):
+            x = np.float64(values[i, j])
+            level = level_of(x, boundaries, offset[j], offset[j + 1])
+            if x != x:
+                level = missing_level[j]
+                if level < 0:
+                    address = -(1 << 62)
+            address += level * strides[j]
+        lost += address < 0
+        out[i] = address
+    return lost
+
+
+@compiled
+def add_codes(codes, places, strides, out):
+    """Add the part of each coded column; ``places[j, c]`` is the level of code c, -1 for none.
+
+    The last place of a column is that of the code -1. Returns how many rows have no cell.
+    """
+    lost = 0
+    last = places.shape[1] - 1
+    for i in range(codes.shape[0]):
+        address = out[i]
+        for j in range(codes.shape[1]):
+            code = codes[i, j]
+            level = places[j, last if code < 0 else code]
+            if level < 0:
+                address = -(1 << 62)
+            address += level * strides[j]
+        lost += address < 0
+        out[i] = address
+    return lost
+
+
+@compiled
+def count_addresses(addresses, rows, codes, weights, counts):
+    """Add the weight of each membership to the count of its class and cell."""
+    for e in range(rows.size):
+        counts[codes[e], addresses[rows[e]]] += weights[e]
+
+
+@compiled
+def take_rows(table, addresses, out):
+    """Row ``addresses[i]`` of the table for each i."""
+    for i in range(addresses.size):
+        a = addresses[i]
+        for k in range(table.shape[1]):
+            out[i, k] = table[a, k]
