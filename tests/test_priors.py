@@ -566,3 +566,13 @@ def test_no_warning_where_nothing_is_in_doubt(known):
         warnings.simplefilter("error", BayesRuleWarning)
         known.with_rule(priors=Shifted(new))
         BayesClassifier(priors=Minimax()).fit(X, y)
+
+
+def test_classes_may_be_written_as_text_in_priors_and_boxes():
+    # A file or a command line can only write labels as text.
+    classes = np.array([0, 1])
+    assert given_priors({"1": 0.7, "0": 0.3}, np.ones(2), classes).tolist() == [0.3, 0.7]
+    flags = np.array([False, True])
+    assert given_priors({"True": 0.7, "False": 0.3}, np.ones(2), flags).tolist() == [0.3, 0.7]
+    bounds = Minimax({"1": (0.2, 0.4)}).bounds(classes)
+    assert bounds.tolist() == [[0.0, 1.0], [0.2, 0.4]]

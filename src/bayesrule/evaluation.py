@@ -100,7 +100,7 @@ class Evaluation:
     @property
     def raw_accuracy(self) -> float:
         """Share of the rows whose decision is the true class; NaN where no decision is a class."""
-        return _accuracy(self.raw_confusion, self.decisions, self.classes)
+        return accuracy_of(self.raw_confusion, self.decisions, self.classes)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain Python values, ready for JSON: NaN is None, names in keys are text.
@@ -218,9 +218,9 @@ def evaluate(
     seen = totals > 0
     return Evaluation(
         expected_gain=judged.expected_gain,
-        interval=_interval(judged, confidence),
+        interval=gain_interval(judged, confidence),
         confidence=confidence,
-        accuracy=_accuracy(confusion, judged.decisions, judged.classes),
+        accuracy=accuracy_of(confusion, judged.decisions, judged.classes),
         confusion=confusion,
         counts=judged.counts,
         raw_expected_gain=float(totals[seen] @ judged.class_gains[seen] / totals.sum()),
@@ -238,14 +238,14 @@ def evaluate(
     )
 
 
-def _accuracy(confusion: np.ndarray, decisions: np.ndarray, classes: np.ndarray) -> float:
+def accuracy_of(confusion: np.ndarray, decisions: np.ndarray, classes: np.ndarray) -> float:
     """Mass where the decision is the true class; NaN where no decision is a class."""
     where = decision_classes(decisions, classes)
     right = np.flatnonzero(where >= 0)
     return float(confusion[where[right], right].sum()) if len(right) else float("nan")
 
 
-def _interval(judged: Valuation, confidence: float) -> tuple[float, float]:
+def gain_interval(judged: Valuation, confidence: float) -> tuple[float, float]:
     """Confidence limits of the expected gain, stratified by class."""
     there = np.flatnonzero(judged.priors > 0)
     limits = np.empty((len(there), 2))

@@ -233,7 +233,7 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
     A row for a class that was not seen is left out: a fold may lack a rare class. A class
     without a row is an error, which catches misspelt names too.
     """
-    row_names = _as_labels(list(rows), classes)
+    row_names = as_labels(list(rows), classes)
     named = [_row(true, row) for true, row in rows.items()]
     if len(set(row_names)) < len(row_names):
         raise ValueError(f"The gain names one class twice: {list(rows)}.")
@@ -262,7 +262,7 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
                 raise ValueError(
                     f"gain[{true!r}][{decision!r}] is {value!r}, which is not a number."
                 ) from None
-    return matrix, _as_labels(decisions, classes)
+    return matrix, as_labels(decisions, classes)
 
 
 def renumbered(classes: np.ndarray) -> str:
@@ -276,7 +276,7 @@ def renumbered(classes: np.ndarray) -> str:
     )
 
 
-def _as_labels(names: list[Any], classes: np.ndarray) -> list[Any]:
+def as_labels(names: list[Any], classes: np.ndarray) -> list[Any]:
     """Names as class labels where they are, also those that a file could only write as text."""
     labels = classes.tolist()
     if any(name in labels for name in names):

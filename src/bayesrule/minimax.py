@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 
-from bayesrule.gains import regret
+from bayesrule.gains import as_labels, regret
 from bayesrule.kernels.minimax import best_response
 from bayesrule.notices import NotConvergedWarning
 
@@ -118,7 +118,7 @@ class Minimax(BaseEstimator):
                     f"{len(labels)} classes {labels}, or be a dict {{class: (lowest, highest)}}."
                 )
             pairs = dict(zip(labels, self.box, strict=True))
-        for label, pair in pairs.items():
+        for label, pair in zip(as_labels(list(pairs), classes), pairs.values(), strict=True):
             if label not in labels:
                 raise ValueError(f"box names unknown class {label!r}; the classes are {labels}.")
             try:

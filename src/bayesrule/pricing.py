@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesrule.gains import resolve_gain, row_gains
+from bayesrule.gains import as_labels, resolve_gain, row_gains
 from bayesrule.memberships import places
 from bayesrule.notices import AbsentClassWarning
 from bayesrule.priors import given_priors
@@ -101,8 +101,8 @@ def stated_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nd
     A dict may name classes that neither the classifier nor the rows know: a fold may lack a rare
     class.
     """
-    named = priors if isinstance(priors, Mapping) else {}
     labels = classes.tolist()
+    named = as_labels(list(priors), classes) if isinstance(priors, Mapping) else []
     unknown = [c for c in named if c not in labels]
     everyone = _as_array([*labels, *unknown])
     weight = np.concatenate([counts, np.zeros(len(unknown))])

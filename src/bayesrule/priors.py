@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
-from bayesrule.gains import names_alike, renumbered
+from bayesrule.gains import as_labels, names_alike, renumbered
 from bayesrule.kernels.minimax import expected_shares
 from bayesrule.notices import NotConvergedWarning, PriorsWarning
 
@@ -31,6 +31,7 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
     if hasattr(priors, "index") and hasattr(priors, "to_dict"):
         priors = priors.to_dict()  # a pandas Series names its classes in its index
     if isinstance(priors, Mapping):
+        priors = dict(zip(as_labels(list(priors), classes), priors.values(), strict=True))
         unknown = [c for c in priors if c not in labels or not names_alike(c, classes)]
         lacking = [c for c in labels if c not in priors]
         if unknown or lacking:

@@ -110,7 +110,7 @@ def save(clf: BayesClassifier, path: str | os.PathLike[str]) -> None:
             "model": parts,
         }
     )
-    _write_aside(path, lambda file: write_archive(file, document, encoder.arrays))
+    write_aside(path, lambda file: write_archive(file, document, encoder.arrays))
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> BayesClassifier:
@@ -279,7 +279,7 @@ def _classifier_of(model: Model, row: Table) -> BayesClassifier:
 # ---------------------------------------------------------------------- writing
 
 
-def _write_aside(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
+def write_aside(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
     """Write a new file next to the old one, which it replaces when it is whole."""
     target = os.path.realpath(os.fsdecode(path))
     folder = os.path.dirname(target)

@@ -33,7 +33,7 @@ def text_names(labels: np.ndarray) -> list[str]:
 def summary(figures: Evaluation) -> str:
     """A few aligned lines: gain with its interval, accuracy, confusion, what each class risks."""
     gains = [figures.expected_gain, *figures.interval, figures.raw_expected_gain]
-    best, low, high, raw = _in_column([*gains, *figures.class_gains, *figures.class_risks])[:4]
+    best, low, high, raw = in_column([*gains, *figures.class_gains, *figures.class_risks])[:4]
     lines = [
         ["", "stated priors", f"{100 * figures.confidence:g} % interval", "shares of the rows"],
         ["expected gain", best, f"{low} to {high}", raw],
@@ -44,7 +44,7 @@ def summary(figures: Evaluation) -> str:
         lines.append(["Brier score", f"{figures.brier:.4f}", "", ""])
         lines.append(["log loss", f"{figures.log_loss:.4f}", "", ""])
     title = f"Evaluation of {figures.n:,} row{'' if figures.n == 1 else 's'}"
-    return "\n".join([title, *_aligned(lines), "", *_aligned(_class_table(figures))])
+    return "\n".join([title, *aligned(lines), "", *aligned(_class_table(figures))])
 
 
 def _class_table(figures: Evaluation) -> list[list[str]]:
@@ -53,7 +53,7 @@ def _class_table(figures: Evaluation) -> list[list[str]]:
     names = text_names(figures.decisions) if shown else []
     header = ["P(true, decision)" if shown else "class", *names]
     n_classes = len(figures.classes)
-    money = _in_column([*figures.class_gains, *figures.class_risks])
+    money = in_column([*figures.class_gains, *figures.class_risks])
     table = [[*header, "prior", "rows", "gain", "regret"]]
     for k, label in enumerate(text_names(figures.classes)):
         cells = [f"{p:.4f}" for p in figures.confusion[k]] if shown else []
@@ -65,14 +65,14 @@ def _class_table(figures: Evaluation) -> list[list[str]]:
     return table
 
 
-def _in_column(values: list[float]) -> list[str]:
+def in_column(values: list[float]) -> list[str]:
     """Numbers with as many decimals as the largest of them leaves room for."""
     finite = np.abs([v for v in values if np.isfinite(v)])
     digits = int(np.floor(np.log10(finite.max()))) if finite.size and finite.max() >= 1 else 0
     return [f"{v:.{max(0, 4 - digits)}f}" for v in values]
 
 
-def _aligned(table: list[list[str]]) -> list[str]:
+def aligned(table: list[list[str]]) -> list[str]:
     """Rows of a table with the first column to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
