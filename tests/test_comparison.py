@@ -129,3 +129,21 @@ def test_soft_labels_are_refused():
     X, y = IRIS
     with pytest.raises(ValueError, match="one label per row"):
         compare({"lda": recipes.lda()}, X, np.eye(3)[y])
+
+
+def test_the_picture_shows_gains_intervals_and_who_is_clearly_behind():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from bayesrule.displays import ComparisonDisplay
+
+    X, y = CANCER
+    models = {"lda $1$": recipes.lda(), "nothing": DecisionTreeClassifier(max_depth=1)}
+    display = ComparisonDisplay.from_estimators(models, X, y)
+    left, right = display.axes_
+    assert [text.get_text() for text in left.get_yticklabels()] == [r"lda \$1\$", "nothing"]
+    for row, model in enumerate(display.comparison.models):
+        interval, point = left.lines[2 * row : 2 * row + 2]
+        assert tuple(interval.get_xdata()) == model.interval
+        assert point.get_xdata()[0] == model.expected_gain
+    colours = [right.lines[2 * row].get_color() for row in range(2)]
+    assert colours[0] != colours[1]
+    plt.close(display.figure_)

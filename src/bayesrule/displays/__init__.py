@@ -7,6 +7,7 @@ a class one marker in all of them. Drawing needs matplotlib: ``pip install "baye
 
 from __future__ import annotations
 
+from bayesrule.displays.comparison import ComparisonDisplay
 from bayesrule.displays.confusion import ConfusionDisplay
 from bayesrule.displays.contributions import ContributionDisplay
 from bayesrule.displays.curves import GainCurveDisplay
@@ -15,6 +16,7 @@ from bayesrule.displays.regions import DecisionRegionDisplay
 
 __all__ = [
     "ClassDensityDisplay",
+    "ComparisonDisplay",
     "ConfusionDisplay",
     "ContributionDisplay",
     "DecisionRegionDisplay",

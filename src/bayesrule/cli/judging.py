@@ -1,0 +1,142 @@
+"""Commands that judge: evaluate, compare, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from bayesrule.cli.asking import Complaint, gain_of, model_of, priors_of
+from bayesrule.cli.telling import (
+    Gain,
+    Json,
+    Output,
+    Priors,
+    Seed,
+    Target,
+    Weight,
+    print_json,
+    say,
+)
+
+
+def evaluate(
+    model: Path,
+    data: Path,
+    /,
+    *,
+    target: Target,
+    gain: Gain = None,
+    priors: Priors = None,
+    weight: Weight = None,
+    confidence: float = 0.95,
+    json: Json = False,
+) -> None:
+    """Judge a rule on rows it was not fitted on: expected gain with an interval, confusion, risks.
+
+    `--gain` and `--priors` say what its decisions are valued at; `bayesrule rule` makes it decide
+    otherwise.
+
+    Parameters
+    ----------
+    model
+        A .bayes file.
+    data
+        Parquet, Feather or CSV, with the columns of the fit and the true class.
+    confidence
+        Level of the interval.
+    """
+    from bayesrule import evaluate as judge
+    from bayesrule import load
+    from bayesrule.cli.reading import read_labelled
+
+    clf = load(model)
+    X, y, weights = read_labelled(data, target, weight)
+    figures = judge(
+        clf,
+        X,
+        y,
+        weights,
+        priors=priors_of(priors),
+        gain=gain_of(gain),
+        confidence=confidence,
+    )
+    if json:
+        print_json(figures.to_dict())
+    else:
+        say(str(figures))
+
+
+def compare(
+    data: Path,
+    /,
+    *,
+    target: Target,
+    models: Annotated[list[str] | None, Parameter(name=["--model", "-m"], negative="")] = None,
+    gain: Gain = None,
+    priors: Priors = None,
+    weight: Weight = None,
+    folds: int = 5,
+    repeats: int = 1,
+    output: Output = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Compare models by cross-validated expected gain, in a table and a picture.
+
+    Parameters
+    ----------
+    models
+        Names of models to compare; may be repeated. A name may carry settings, as in
+        qda:shrinkage=auto.
+    folds
+        Folds of the cross-validation.
+    repeats
+        How often to deal the folds anew.
+    output
+        A picture of the intervals: .png, .svg or .pdf.
+    """
+    from bayesrule import compare as library
+    from bayesrule.cli.reading import read_labelled
+
+    stated_gain, stated_priors = gain_of(gain), priors_of(priors)
+    X, y, weights = read_labelled(data, target, weight)
+    found = {}
+    for word in models or ["naive_bayes"]:
+        name, _, settings = word.partition(":")
+        found[word] = model_of(
+            name, settings.split(",") if settings else [], gain=stated_gain, priors=stated_priors
+        ).set_params(random_state=seed)
+    result = library(
+        found,
+        X,
+        y,
+        gain=stated_gain,
+        priors=stated_priors if isinstance(stated_priors, dict | list | str) else None,
+        sample_weight=weights,
+        cv=folds,
+        repeats=repeats,
+        random_state=seed,
+    )
+    if output is not None:
+        draw(result, output)
+    if json:
+        print_json(result.to_dict())
+    else:
+        say(str(result))
+
+
+def draw(result: Any, path: Path) -> None:
+    """Write the picture of a comparison, without a screen."""
+    import matplotlib as mpl
+
+    from bayesrule.displays import ComparisonDisplay
+    from bayesrule.store import write_aside
+
+    mpl.use("Agg")
+    kind = path.suffix.lstrip(".").lower()
+    figure = ComparisonDisplay.from_comparison(result).figure_
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise Complaint(f"--output {str(path)!r} is no picture: let it end in .png, .svg or .pdf.")
+    write_aside(path, lambda file: figure.savefig(file, format=kind, dpi=150))

@@ -1,0 +1,117 @@
+"""One entry: parse, run, and tell what went wrong in one line.
+
+Nothing here imports numpy, scipy or scikit-learn, so that help is quick; each command imports what
+it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cyclopts import App, CycloptsError
+
+from bayesrule.cli import judging, learning, showing, using
+from bayesrule.cli.asking import Complaint, one_line
+
+HELP = """\
+Decide by highest expected gain: learn what each class looks like, say what each decision is worth.
+
+A first round, on data that are at hand:
+
+    bayesrule datasets iris -o iris.csv
+    bayesrule fit iris.csv --target target -o iris.bayes
+    bayesrule evaluate iris.bayes iris.csv --target target
+
+Each command explains itself: `bayesrule fit --help`."""
+
+EPILOGUE = (
+    "Exit codes: 0 done, 1 the data or a file will not do, 2 a wrong option, 130 interrupted."
+)
+
+#: Commands in the order of a first walk.
+COMMANDS: tuple[Callable[..., None], ...] = (
+    showing.demo,
+    showing.datasets,
+    learning.fit,
+    judging.evaluate,
+    judging.compare,
+    learning.tune,
+    using.rule,
+    showing.inspect,
+    using.merge,
+)
+
+
+def app() -> App:
+    """The commands."""
+    found = App(
+        name="bayesrule",
+        help=HELP,
+        help_epilogue=EPILOGUE,
+        help_format="markdown",
+        version=_version,
+        version_flags=["--version"],
+        exit_on_error=False,
+        print_error=False,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for place, command in enumerate(COMMANDS):
+        found.command(command, sort_key=place)
+    return found
+
+
+def _version() -> str:
+    import bayesrule
+
+    return str(bayesrule.__version__)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code."""
+    sys.exit(run(sys.argv[1:] if argv is None else argv))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command; the exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_note
+            app()(list(argv) or ["--help"])
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _say(one_line(error), 2)
+    except Complaint as error:
+        return _say(one_line(error), 2)
+    except KeyboardInterrupt:
+        return _say("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError as error:
+        return _say(f"not enough memory: {one_line(error)}", 1)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except Exception as error:
+        if os.environ.get("BAYESRULE_TRACEBACK"):
+            raise
+        expected = isinstance(error, (ValueError, TypeError, OSError, ImportError, AttributeError))
+        kind = "" if expected else f"{type(error).__name__}: "
+        return _say(kind + one_line(error), 1)
+    return 0
+
+
+def _say(message: str, code: int) -> int:
+    print(f"bayesrule: error: {message}", file=sys.stderr)
+    return code
+
+
+def _say_note(message: Any, category: Any, *_: Any, **__: Any) -> None:
+    """A warning as one line; those for programmers stay unsaid."""
+    if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, FutureWarning)):
+        print(f"bayesrule: note: {one_line(message)}", file=sys.stderr)

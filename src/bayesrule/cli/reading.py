@@ -1,0 +1,68 @@
+"""Files that commands read and write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bayesrule.cli.asking import Complaint, nearest
+
+
+def read_rows(path: str | Path) -> Any:
+    """All rows of a file, as an Arrow table."""
+    path = Path(path)
+    if not path.exists():
+        raise Complaint(f"There is no file {str(path)!r}.")
+    import pyarrow as pa
+
+    ending = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
+    try:
+        if ending in (".csv", ".csv.gz"):
+            from pyarrow import csv
+
+            return csv.read_csv(
+                str(path),
+                parse_options=csv.ParseOptions(newlines_in_values=True),
+                convert_options=csv.ConvertOptions(strings_can_be_null=True),
+            )
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            return parquet.read_table(str(path))
+        from pyarrow import feather
+
+        return feather.read_table(str(path))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def read_labelled(path: str | Path, target: str, weight: str | None = None) -> Any:
+    """Features, labels and weights of a file."""
+    rows = read_rows(path)
+    for name, option in ((target, "--target"), (weight, "--weight")):
+        if name is not None and name not in rows.column_names:
+            raise Complaint(
+                f"{option} {name!r} is no column of {path}: {nearest(name, rows.column_names)}"
+            )
+    labels = rows[target]
+    if labels.null_count:
+        raise ValueError(f"Column {target!r} of {path} has no label in {labels.null_count} rows.")
+    weights = None if weight is None else rows[weight].to_numpy()
+    X = rows.drop_columns([target] if weight is None else [target, weight])
+    return X, labels.to_numpy(), weights
+
+
+def write_rows(rows: Any, path: Path) -> None:
+    """Write an Arrow table as the ending of the name says."""
+    from bayesrule.store import write_aside
+
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        write_aside(path, lambda file: csv.write_csv(rows, file))
+    elif path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        write_aside(path, lambda file: parquet.write_table(rows, file))
+    else:
+        raise Complaint(f"{str(path)!r} must end in .csv or .parquet.")
