@@ -18,8 +18,11 @@ from bayesrule import (
     Categorical,
     Columns,
     FromClassifier,
+    FuzzyProfiles,
     Gaussian,
+    KMeansProfiles,
     Multinomial,
+    Profiled,
     Words,
 )
 from bayesrule.density import Density
@@ -123,6 +126,26 @@ def _mixed(name: str, density: Columns) -> Listed:
     return Listed(name, density, {"X": X, "y": y, "equivariant": ()}, sklearn_checks=checks)
 
 
+def _profiled(name: str, profiles: Any, **settings: Any) -> Listed:
+    # Centres of the user's own know the units of the columns, and how many there are.
+    free = isinstance(getattr(profiles, "centers", ""), str)
+    claims: dict[str, Any] = {} if free else {"equivariant": ()}
+    density = Profiled(profiles, **settings)
+    return Listed("profiled-" + name, density, claims, sklearn_checks=free)
+
+
+def _profiled_mixed(name: str, profiles: Any) -> Listed:
+    rng, y = _labels()
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(y, 1.0),
+            "town": np.array(["A", "B", "C"])[(y + rng.integers(0, 2, len(y))) % 3],
+            "member": rng.random(len(y)) < 0.2 + 0.25 * y,
+        }
+    )
+    return Listed("profiled-" + name, Profiled(profiles), {"X": X, "y": y, "equivariant": ()})
+
+
 DENSITIES = [
     _gaussian(covariance, **settings)
     for covariance in ("full", "tied", "diag", "spherical")
@@ -166,6 +189,15 @@ DENSITIES = [
     _nonnegative("log-normal", LogNormal()),
     _nonnegative("log-normal-unbiased", LogNormal("unbiased")),
     _nonnegative("log-normal-predictive", LogNormal("predictive")),
+    _profiled("kmeans", KMeansProfiles(12)),
+    _profiled("kmeans-per-class", KMeansProfiles(6, "standardised", per_class=True)),
+    _profiled("fuzzy", FuzzyProfiles(6)),
+    _profiled("fuzzy-paper", FuzzyProfiles(6, 2.0), reading="paper"),
+    _profiled("fuzzy-own", FuzzyProfiles(fuzziness=1.5, centers=[[0.0] * 3, [1.0] * 3])),
+    _profiled("fuzzy-within", FuzzyProfiles(6, 1.5, metric="within", per_class=True)),
+    _profiled("fuzzy-lda", FuzzyProfiles(12, 1.1, metric="lda", per_class=True)),
+    _profiled("fuzzy-cmeans", FuzzyProfiles(6, 1.5, centers="fcm")),
+    _profiled_mixed("fuzzy-mixed", FuzzyProfiles(6, metric="standardised")),
 ]
 
 

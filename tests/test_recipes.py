@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesrule import BayesClassifier, Gaussian, recipes
+from bayesrule import BayesClassifier, Gaussian, Minimax, recipes
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([0, 1, 2], 20)[:, None]
 Y = np.repeat(["a", "b", "c"], 20)
@@ -40,12 +40,16 @@ def test_recipe_is_the_composition_by_hand(recipe, density):
     ],
 )
 def test_every_recipe_hands_its_rule_on(recipe):
-    clf = recipe(priors="uniform", gain=[[1, 0], [0, 5]])
+    chosen = "priors" in inspect.signature(recipe).parameters
+    clf = recipe(**({"priors": "uniform"} if chosen else {}), gain=[[1, 0], [0, 5]])
     assert isinstance(clf, BayesClassifier)
-    assert clf.priors == "uniform"
     assert clf.gain == [[1, 0], [0, 5]]
     assert repr(clone(clf)) == repr(clf)
-    assert recipe().priors == "empirical"
+    if chosen:
+        assert clf.priors == "uniform"
+        assert recipe().priors == "empirical"
+    else:
+        assert isinstance(clf.priors, Minimax)
     assert recipe().gain is None
     # Two calls share nothing that one could change under the other.
     assert recipe().density is not recipe().density

@@ -23,6 +23,27 @@ def row_keys(table: Table, seed: int) -> np.ndarray:
     return shares
 
 
+def distinct_ranks(values: np.ndarray) -> np.ndarray:
+    """Rank of each row of numbers among the distinct rows, in lexicographic order."""
+    order = np.lexsort(values.T[::-1])
+    differs = (values[order[1:]] != values[order[:-1]]).any(axis=1)
+    rank = np.empty(len(values), np.int64)
+    rank[order] = np.concatenate([[0], np.cumsum(differs)])
+    return rank
+
+
+def merged_rows(
+    values: np.ndarray, weights: np.ndarray, ranks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Equal rows as one of their weight, in the order of their ranks.
+
+    What starts at random from them takes a weight for a repetition, and does not see the order in
+    which the rows came.
+    """
+    _, first, place = np.unique(ranks, return_index=True, return_inverse=True)
+    return values[first], np.bincount(place, weights)
+
+
 def _mix(keys: np.ndarray) -> np.ndarray:
     """Spread every bit of 64-bit keys over all bits (two multiply-and-shift rounds)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -14,25 +14,36 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.columns import Block, Columns, FittedColumns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
 from bayesrule.density import Density, Rule
 from bayesrule.discrete import Bernoulli, Categorical
+from bayesrule.encoding import Encoding
 from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
+from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.multinomial import Multinomial
+from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
+from bayesrule.profiled import FittedProfiles, Profiled
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.soundness import (
     check_counts,
+    check_encoding,
+    check_fitted_profiles,
     check_fitted_whole,
+    check_fuzzy_centres,
+    check_joined,
+    check_metric,
     check_minimax,
     check_minimax_solution,
     check_moments,
+    check_nearest_centre,
     check_sample,
     check_several,
     check_shifted_solution,
@@ -150,6 +161,29 @@ def _row_of_categories(learned: Learned, n_features: int) -> Any:
     return [[labels[0] if len(labels) else None for labels in stats.categories]]
 
 
+def _row_of_profiles(learned: Learned, n_features: int) -> Any:
+    """Numbers, and a category of each column that has some."""
+    prepared: Any = learned.prepared
+    require(type(prepared) is FittedProfiles, "it has no profiles")
+    if prepared.encoding is None:
+        return row_of_ones(learned, n_features)
+    categories = prepared.encoding.categories
+    require(len(categories) == n_features, "its profiles are of another number of columns")
+    return pa.table({f"x{j}": [0.0] if c is None else c[:1] for j, c in enumerate(categories)})
+
+
+def _counted_profiles(learned: Learned, row: Table) -> None:
+    """A weight of each profile in each class."""
+    prepared: Any = learned.prepared
+    columns = prepared.partition.n_columns
+    require(columns == row.n_columns, "its profiles are of another number of columns")
+    stats: Any = learned.stats
+    require(type(stats) is Sums, "its statistics are not those of profiles")
+    shape = len(stats.weight), prepared.partition.n_profiles
+    require(stats.sums.shape == shape, "its statistics are of other profiles")
+    require(stats.sums >= 0, "its statistics have a negative weight")
+
+
 def _row_of_text(learned: Learned, n_features: int) -> Any:
     """A text."""
     return [["a"]]
@@ -208,6 +242,15 @@ KNOWN: dict[str, Known] = {
     "Exponential": Known(Exponential),
     "FittedColumns": Known(FittedColumns),
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
+    "Encoding": Known(Encoding, check_encoding),
+    "FittedProfiles": Known(FittedProfiles, check_fitted_profiles),
+    "FuzzyCentres": Known(FuzzyCentres, check_fuzzy_centres),
+    "FuzzyProfiles": Known(FuzzyProfiles),
+    "Joined": Known(Joined, check_joined),
+    "KMeansProfiles": Known(KMeansProfiles),
+    "Metric": Known(Metric, check_metric),
+    "NearestCentre": Known(NearestCentre, check_nearest_centre),
+    "Profiled": Known(Profiled, counted=_counted_profiles, row=_row_of_profiles),
     "Gamma": Known(Gamma),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),

@@ -41,3 +41,7 @@ class AbsentClassWarning(BayesRuleWarning):
 
 class FractionalCountsWarning(BayesRuleWarning):
     """Values that are not whole were given to a law of counts."""
+
+
+class LearnedOnSampleWarning(BayesRuleWarning):
+    """Something that many rows would not change was learned from some of them."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
 from bayesrule.gaussian import Gaussian
+from bayesrule.minimax import Minimax
+from bayesrule.profiled import Profiled
 from bayesrule.words import Words
 
 
@@ -104,3 +107,116 @@ def text_bayes(
     """
     density = Words(alpha, ngram_range, binary, min_df, vectorizer=vectorizer)
     return BayesClassifier(density, priors, gain)
+
+
+def dbc(
+    n_profiles: Any = 20, metric: str = "raw", priors: Any = "empirical", gain: Any = None
+) -> BayesClassifier:
+    """The discrete Bayesian classifier: class shares in the cells of k-means.
+
+    Its probabilistic form, PDBC, is ``decision_proba``.
+
+    Parameters
+    ----------
+    n_profiles : int or "auto"
+        Number of cells.
+    metric : {"raw", "standardised", "within", "lda"}
+        As in :class:`KMeansProfiles`; "raw" is the paper's.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    References
+    ----------
+    Chen, Gilet, Quost, Destercke: Robust discrete Bayesian classifier under covariate and label
+    noise, SUM 2024.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]], ["low"] * 3 + ["high"] * 3
+    >>> recipes.dbc(2).fit(X, y).predict([[1.0], [4.0]]).tolist()
+    ['low', 'high']
+    """
+    return BayesClassifier(Profiled(KMeansProfiles(n_profiles, metric)), priors, gain)
+
+
+def spdbc(
+    n_profiles: Any = 20,
+    fuzziness: float = 1.3,
+    metric: str = "raw",
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """The soft probabilistic discrete Bayesian classifier: fuzzy memberships in k-means' cells.
+
+    Parameters
+    ----------
+    n_profiles : int or "auto"
+        Number of profiles.
+    fuzziness : float > 1
+        How soft the memberships are.
+    metric, priors, gain
+        As in :func:`dbc`.
+
+    References
+    ----------
+    Chen, Gilet, Quost, Destercke: Robust discrete Bayesian classifier under covariate and label
+    noise, SUM 2024.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]], ["low"] * 3 + ["high"] * 3
+    >>> recipes.spdbc(2, 2).fit(X, y).predict_proba([[2.7], [0.2]]).round(2)
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    profiles = FuzzyProfiles(n_profiles, fuzziness, "kmeans", metric)
+    return BayesClassifier(Profiled(profiles), priors, gain)
+
+
+def dmc(
+    box: Any = None,
+    n_profiles: Any = 20,
+    fuzziness: float | None = None,
+    metric: str = "raw",
+    randomised: bool = False,
+    gain: Any = None,
+) -> BayesClassifier:
+    """The discrete minimax classifier: the rule for the least favourable priors.
+
+    Parameters
+    ----------
+    box : None, array of shape (K, 2), or dict {class: (low, high)}
+        Bounds of the priors, as in :class:`Minimax`.
+    n_profiles : int or "auto"
+        Number of profiles.
+    fuzziness : float > 1, default=None
+        How soft the memberships are; None is hard.
+    metric
+        As in :func:`dbc`.
+    randomised : bool
+        Whether decisions are drawn so that the class risks are equal wherever a prior is inside the
+        simplex and the box; the deterministic rule for the same priors may have unequal ones.
+    gain
+        As in :class:`BayesClassifier`.
+
+    References
+    ----------
+    Gilet, Barbosa, Fillatre: Discrete box-constrained minimax classifier for uncertain and
+    imbalanced class proportions, IEEE TPAMI 44(6), 2022.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], [0, 0, 0, 0, 1, 1]
+    >>> clf = recipes.dmc(n_profiles=2, randomised=True).fit(X, y)
+    >>> clf.prior_solution_.randomised_class_risks
+    array([0.2, 0.2])
+    """
+    profiles = (
+        KMeansProfiles(n_profiles, metric)
+        if fuzziness is None
+        else FuzzyProfiles(n_profiles, fuzziness, "kmeans", metric)
+    )
+    return BayesClassifier(Profiled(profiles), Minimax(box, randomised=randomised), gain)

@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesrule.encoding import Encoding
+from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
 from bayesrule.priors import ShiftedSolution
+from bayesrule.profiled import FittedProfiles
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.whole import FittedWhole
 from bayesrule.word_counts import WordCounts
@@ -136,3 +140,51 @@ def check_fitted_whole(fitted: FittedWhole) -> None:
     chosen = fitted.poisson
     fine = isinstance(chosen, np.ndarray) and chosen.ndim == 1 and chosen.dtype == np.bool_
     require(fine, "the laws of whole numbers are not told by flags")
+
+
+def check_metric(metric: Metric) -> None:
+    require_floats(metric.shift, "Metric.shift", None)
+    n_columns = len(metric.shift)
+    shape = (n_columns,) if np.ndim(metric.matrix) == 1 else (n_columns, None)
+    require_floats(metric.matrix, "Metric.matrix", *shape)
+
+
+def check_nearest_centre(partition: NearestCentre | FuzzyCentres) -> None:
+    require(type(partition.metric) is Metric, "its centres have no metric")
+    width = partition.metric.matrix.shape[-1]
+    require_floats(partition.columns, "the centres", width, None)
+    require(partition.columns.shape[1] > 0, "it has no centres")
+
+
+def check_fuzzy_centres(partition: FuzzyCentres) -> None:
+    check_nearest_centre(partition)
+    require_numbers(partition.fuzziness)
+    require(1.0 < partition.fuzziness < np.inf, "its fuzziness is not above one")
+
+
+def check_joined(partition: Joined) -> None:
+    parts = partition.parts
+    require(type(parts) is tuple and len(parts) > 0, "its partition has no parts")
+    require([isinstance(part, Partition) for part in parts], "a part is no partition")
+    require(len({part.n_columns for part in parts}) == 1, "its parts are of other columns")
+
+
+def check_encoding(encoding: Encoding) -> None:
+    parts = encoding.names, encoding.holds, encoding.categories
+    require([type(part) is tuple for part in parts], "its encoding has parts that are no tuples")
+    require(len({len(part) for part in parts}) == 1, "its encoding has unequal parts")
+    texts = [type(text) is str for text in (*encoding.names, *encoding.holds)]
+    require(texts, "its encoding has names that are no text")
+    for labels in encoding.categories:
+        if labels is not None:
+            fine = isinstance(labels, np.ndarray) and labels.ndim == 1 and len(labels) > 0
+            require(fine, "its encoding has no categories")
+            require(labels[:-1] < labels[1:], "its encoding has categories that are not sorted")
+
+
+def check_fitted_profiles(fitted: FittedProfiles) -> None:
+    require(isinstance(fitted.partition, Partition), "it has no partition")
+    coded = fitted.encoding
+    require(coded is None or type(coded) is Encoding, "its categories have no encoding")
+    if fitted.priors is not None:
+        check_distribution(fitted.priors, "the priors of its profiles", None)

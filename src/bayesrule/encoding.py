@@ -1,0 +1,152 @@
+"""Mixed columns as numbers between which distances make sense: a category is a column of its own.
+
+The columns of one source of categories are zero, but for that of the row's category: the root of a
+half, so that two different categories are at distance one. A category that was not there when the
+profiles were learned is zero in all of them, at equal distance from each known one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from bayesrule.coded import read_categories
+from bayesrule.frames import NOTHING, as_frame, check_held, held, kind_of
+from bayesrule.memberships import places
+from bayesrule.tables import Table, column_names, read_numbers
+
+#: Half of a squared distance of one.
+SIDE = np.sqrt(0.5)
+#: Categories that one column may have: more are a sign that it holds names or texts.
+MOST = 1000
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Which columns are categories, and of which values.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of X.
+    holds : tuple of str
+        What each held.
+    categories : tuple of (ndarray or None)
+        Sorted categories of each column; None for numbers.
+    """
+
+    names: tuple[str, ...]
+    holds: tuple[str, ...]
+    categories: tuple[np.ndarray | None, ...]
+
+    @property
+    def sources(self) -> np.ndarray:
+        """Place of the column of X that each column of numbers comes from."""
+        widths = [1 if labels is None else len(labels) for labels in self.categories]
+        return np.repeat(np.arange(len(widths)), widths)
+
+    def read(self, X: Any, estimator: Any) -> Table:
+        """The rows as numbers."""
+        frame, names = as_frame(X, estimator)
+        if len(names) != len(self.names):
+            raise ValueError(
+                f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
+                f"{len(self.names)} features as input."
+            )
+        if column_names(X) is not None and names != self.names and set(names) == set(self.names):
+            raise ValueError(
+                f"The columns of X are {list(names[:10])}, but were {list(self.names[:10])} when "
+                "it was fitted. Put them in the same order."
+            )
+        blocks = []
+        for j, (name, before, labels) in enumerate(
+            zip(self.names, self.holds, self.categories, strict=True)
+        ):
+            check_held(frame[:, j], name, before)
+            column = nw.to_native(frame[:, [j]])
+            if labels is None:
+                numbers = read_numbers(column, accept_missing=False, estimator=estimator).numbers
+                assert numbers is not None
+                blocks.append(np.asarray(numbers, np.float64))
+                continue
+            codes, found = _coded(column, name, estimator)
+            place = places(found, labels)[codes]
+            dummies = np.zeros((len(codes), len(labels)))
+            known = np.flatnonzero(place >= 0)
+            dummies[known, place[known]] = SIDE
+            blocks.append(dummies)
+        return Table(np.hstack(blocks), names=names, layout=self)
+
+
+def _coded(column: Any, name: str, estimator: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of a column of categories, and what they stand for; gaps are refused."""
+    coded = read_categories(column, estimator).coded
+    assert coded is not None
+    assert coded.categories is not None
+    codes = coded.codes[:, 0]
+    gaps = int((codes < 0).sum())
+    if gaps:
+        raise ValueError(
+            f"Input X contains NaN in column {name!r} ({gaps} rows), and profiles take no missing "
+            "values. Give the gap a category of its own, or drop those rows."
+        )
+    return codes, coded.categories[0]
+
+
+def _encode(X: Any, estimator: Any) -> Encoding:
+    """Tell numbers from categories."""
+    frame, names = as_frame(X, estimator)
+    holds, categories = [], []
+    for j, name in enumerate(names):
+        column = frame[:, j]
+        kind = held(column)
+        labels = None
+        if kind == NOTHING:
+            raise ValueError(f"Input X contains NaN in all rows of column {name!r}: leave it out.")
+        if kind != "numbers" or column.dtype in (nw.Categorical, nw.Enum):
+            if kind != "numbers" and kind_of(column, name) == "texts":
+                raise ValueError(
+                    f"Column {name!r} of X holds texts, which have no distance. Turn them into "
+                    "numbers first (a vectoriser), or use Words for them in Columns."
+                )
+            codes, found = _coded(nw.to_native(frame[:, [j]]), name, estimator)
+            labels = np.sort(found[np.unique(codes)])
+            if len(labels) > MOST:
+                raise ValueError(
+                    f"Column {name!r} of X has {len(labels)} categories, more than {MOST}: it "
+                    "seems to name the rows. Leave it out, or group its values."
+                )
+        holds.append(kind)
+        categories.append(labels)
+    return Encoding(names, tuple(holds), tuple(categories))
+
+
+def _has_categories(X: Any) -> bool:
+    """Whether any column is no column of numbers."""
+    if column_names(X) is not None:
+        schema = nw.from_native(X, eager_only=True).schema
+        return any(
+            dtype in (nw.String, nw.Categorical, nw.Enum)
+            or (dtype == nw.Object and _has_text(nw.from_native(X)[:, j].to_numpy()))
+            for j, dtype in enumerate(schema.values())
+        )
+    values = X if hasattr(X, "dtype") else np.asarray(X)
+    return values.dtype.kind in "US" or (values.dtype.kind == "O" and _has_text(values))
+
+
+def _has_text(values: Any) -> bool:
+    return any(isinstance(value, str) for value in np.ravel(values).tolist())
+
+
+def read_profiled(
+    X: Any, estimator: Any, encoding: Encoding | None = None, *, fitted: bool = False
+) -> Table:
+    """Check X and read it as numbers; the table's layout tells how categories were written."""
+    if not fitted and _has_categories(X):
+        encoding = _encode(X, estimator)
+    if encoding is None:
+        return read_numbers(X, accept_missing=False, estimator=estimator)
+    return encoding.read(X, estimator)

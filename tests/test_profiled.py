@@ -1,0 +1,326 @@
+"""Profiles as a density: the equations of the paper, Bayes' rule, minimax priors, hard cases."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from bayesrule import (
+    BayesClassifier,
+    FuzzyProfiles,
+    KMeansProfiles,
+    Minimax,
+    Profiled,
+    evaluate,
+    loss,
+    recipes,
+)
+from bayesrule.minimax import LEAST
+from bayesrule.notices import FewRowsWarning
+
+
+def rows(seed: int = 0, n: int = 200, d: int = 3, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    return rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(k, d))[y], y
+
+
+def fuzzy(X: np.ndarray, centres: np.ndarray, m: float) -> np.ndarray:
+    """Equation (10), as it is written."""
+    apart = cdist(X, centres)
+    return 1.0 / ((apart[:, :, None] / apart[:, None, :]) ** (2 / (m - 1))).sum(axis=2)
+
+
+def paper_posterior(U: np.ndarray, y: np.ndarray, V: np.ndarray, priors: np.ndarray) -> np.ndarray:
+    """Equations (2) or (11), then (12) under zero-one losses; U of the training rows, V of new."""
+    p = np.array([U[y == k].mean(axis=0) for k in range(len(priors))])
+    posterior = priors[:, None] * p / (priors @ p)
+    return V @ posterior.T
+
+
+def test_example_1_of_the_paper():
+    # Profile 6 holds 4 of 30 rows of class 1 and 5 of 20 rows of class 2.
+    X = np.repeat([0.0, 10.0, 0.0, 10.0], [26, 4, 15, 5])[:, None]
+    y = np.repeat([1, 2], [30, 20])
+    clf = recipes.dbc(2, gain=loss([[0, 2], [3, 0]])).fit(X, y)
+    risks = -clf.expected_gains([[10.0]])[0]
+    assert risks == pytest.approx([5 / 3, 8 / 9], abs=1e-12)
+    score = clf.decision_proba([[10.0]])[0]
+    assert [Fraction(s).limit_denominator(100) for s in score] == [
+        Fraction(8, 23),
+        Fraction(15, 23),
+    ]
+    assert clf.predict([[10.0]]) == 2
+
+
+@pytest.mark.parametrize("m", [1.1, 1.3, 1.5, 2.0, 3.7])
+def test_soft_posteriors_are_equations_10_to_12(m):
+    X, y = rows()
+    new, _ = rows(1)
+    clf = recipes.spdbc(7, m).fit(X, y)
+    partition = clf.density_.partition
+    centres = partition.columns.T + partition.metric.shift
+    U, V = fuzzy(X, centres, m), fuzzy(new, centres, m)
+    expected = paper_posterior(U, y, V, np.bincount(y) / len(y))
+    np.testing.assert_allclose(clf.predict_proba(new), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_hard_posteriors_are_equations_2_to_5():
+    X, y = rows()
+    new, _ = rows(1)
+    clf = recipes.dbc(7).fit(X, y)
+    partition = clf.density_.partition
+    centres = partition.columns.T + partition.metric.shift
+    U, V = (np.eye(7)[cdist(A, centres).argmin(axis=1)] for A in (X, new))
+    for priors in (np.bincount(y) / len(y), np.array([0.7, 0.2, 0.1])):
+        expected = paper_posterior(U, y, V, priors)
+        got = clf.with_rule(priors=priors).predict_proba(new)
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_decision_scores_of_more_classes_keep_the_order_and_flatten():
+    # With zero-one losses (6) is (K - 2 + P) / (K - 1)^2, not the posterior, for K > 2.
+    X, y = rows()
+    clf = recipes.spdbc(6).fit(X, y)
+    posterior = clf.predict_proba(X)
+    np.testing.assert_allclose(clf.decision_proba(X), (1 + posterior) / 4, atol=1e-12)
+
+
+def test_new_priors_obey_bayes_and_the_papers_letter_does_not():
+    X, y = rows()
+    shares, priors = np.bincount(y) / len(y), np.array([0.8, 0.1, 0.1])
+    clf = recipes.spdbc(6, 1.5).fit(X, y)
+    odds = clf.with_rule(priors=priors).predict_proba(X) / clf.predict_proba(X)
+    expected = priors / shares
+    # The ratio of the posteriors scales by the ratio of the priors.
+    np.testing.assert_allclose(odds[:, 0] / odds[:, 1], expected[0] / expected[1], rtol=1e-9)
+    literal = BayesClassifier(Profiled(FuzzyProfiles(6, 1.5), reading="paper"), priors).fit(X, y)
+    partition = clf.density_.partition
+    U = fuzzy(X, partition.columns.T + partition.metric.shift, 1.5)
+    by_letter = paper_posterior(U, y, U, priors)
+    np.testing.assert_allclose(literal.predict_proba(X), by_letter, atol=1e-12)
+    assert (
+        np.abs(literal.predict_proba(X) - clf.with_rule(priors=priors).predict_proba(X)).max()
+        > 0.01
+    )
+    same = BayesClassifier(Profiled(FuzzyProfiles(6, 1.5), reading="paper")).fit(X, y)
+    np.testing.assert_array_equal(same.predict_proba(X), clf.predict_proba(X))
+
+
+def test_paper_reading_says_what_fixes_its_priors():
+    X, y = rows()
+    clf = BayesClassifier(Profiled(FuzzyProfiles(4), "paper"), "uniform")
+    clf.partial_fit(X[y < 2], y[y < 2])
+    with pytest.raises(ValueError, match="Name all classes"):
+        clf.partial_fit(X, y).predict(X)
+    with pytest.raises(ValueError, match=r"reading='literal'.*'density' or 'paper'"):
+        BayesClassifier(Profiled(reading="literal")).fit(X, y)
+
+
+def test_an_empty_profile_gives_the_priors():
+    # No row is near the third centre; a class that misses a profile has no density there.
+    X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
+    profiles = FuzzyProfiles(fuzziness=1.0 + 1e-9, centers=[[0.0], [5.0], [100.0]])
+    clf = BayesClassifier(Profiled(profiles), [0.3, 0.7]).fit(X, y)
+    posterior = clf.predict_proba([[99.0], [0.0], [5.0]])
+    np.testing.assert_allclose(posterior, [[0.3, 0.7], [1, 0], [0, 1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [np.nextafter(1.0, 2.0), 1.0 + 1e-9, 1.001, 50.0, 1e12])
+def test_fuzziness_at_its_ends(m):
+    X, y = rows(n=60)
+    hard = KMeansProfiles(5).fit(X).membership(X)
+    with np.errstate(all="raise"):
+        soft = FuzzyProfiles(5, m).fit(X).membership(X)
+    np.testing.assert_allclose(soft.sum(axis=1), 1.0, atol=1e-12)
+    if m < 1.0001:
+        np.testing.assert_allclose(soft, hard, atol=1e-6)
+    elif m > 100:
+        np.testing.assert_allclose(soft, 0.2, atol=1e-6)
+    clf = recipes.spdbc(5, m).fit(X, y)
+    assert np.isfinite(clf.predict_proba(X)).all()
+
+
+def test_on_a_centre_the_limit_is_shared_among_those_that_coincide():
+    profiles = FuzzyProfiles(fuzziness=1.7, centers=[[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]])
+    profiles.fit([[0.0, 0.0], [1.0, 1.0]])
+    U = profiles.membership([[0.0, 0.0], [3.0, 4.0], [1e-9, 0.0]])
+    np.testing.assert_allclose(U, [[0.5, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0]], atol=1e-12)
+
+
+def test_more_profiles_than_distinct_rows_are_capped_and_said_so():
+    X, y = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0), [0, 0, 1, 1] * 3
+    with pytest.warns(FewRowsWarning, match=r"n_profiles=20 .* 3 profiles"):
+        clf = recipes.spdbc(20).fit(X, y)
+    assert clf.density_.partition.n_profiles == 3
+    np.testing.assert_allclose(clf.predict_proba([[5.0]]), [[0.5, 0.5]])
+
+
+def test_one_class_is_all_there_is():
+    X, _ = rows()
+    for clf in (recipes.dbc(4), recipes.spdbc(4), recipes.dmc(n_profiles=4)):
+        assert (clf.fit(X, ["a"] * len(X)).predict(X) == "a").all()
+
+
+def test_own_centres_and_settings_are_checked():
+    X, y = rows()
+    for profiles, message in (
+        (FuzzyProfiles(centers=[[0.0, 1.0]]), r"shape \(1, 2\), but X has 3 columns"),
+        (FuzzyProfiles(centers=[[0.0, 1.0, np.nan]]), "NaN or infinity"),
+        (FuzzyProfiles(centers="median"), "'kmeans', 'fcm' or an array"),
+        (FuzzyProfiles(fuzziness=1.0), "above 1"),
+        (FuzzyProfiles(metric="cosine"), "metric='cosine'"),
+        (KMeansProfiles(0), r"n_profiles=0\): expected a whole number from 1"),
+        (KMeansProfiles(2.5), "n_profiles=2.5"),
+        (KMeansProfiles(4, per_class="yes"), "per_class='yes'"),
+        (KMeansProfiles(4, sample_rows=0), "sample_rows=0"),
+        (KMeansProfiles(4, random_state=None), "random_state=None"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BayesClassifier(Profiled(profiles)).fit(X, y)
+    with pytest.raises(TypeError, match="profiles must be profiles such as"):
+        BayesClassifier(Profiled("kmeans")).fit(X, y)
+
+
+# ---------------------------------------------------------------------- merging
+
+
+def test_models_merge_when_they_share_centres_and_refuse_when_they_do_not():
+    X, y = rows()
+    centres = [[0.0] * 3, [1.0] * 3, [-1.0] * 3]
+    shared = BayesClassifier(Profiled(FuzzyProfiles(fuzziness=1.4, centers=centres, metric="raw")))
+    first = clone(shared).fit(X, y)
+    a = clone(shared).partial_fit(X[:120], y[:120])
+    b = clone(a).partial_fit(X[:120], y[:120])
+    assert a.merge(b).class_count_.sum() == 240
+    import copy
+
+    rest = copy.deepcopy(a).partial_fit(X[120:], y[120:])
+    np.testing.assert_allclose(rest.density_.settle(rest.stats_).table.sum(axis=1), 1.0)
+    one, other = recipes.spdbc(5).fit(X[:100], y[:100]), recipes.spdbc(5).fit(X[100:], y[100:])
+    with pytest.raises(ValueError, match="counted differently"):
+        one.merge(other)
+    assert first.density_.partition.n_profiles == 3
+
+
+# ---------------------------------------------------------------------- minimax
+
+
+def risk(priors: np.ndarray, p: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """V(prior) of a table p (K, T): the best decision of every profile."""
+    return np.einsum("gk,kt,kd->gtd", priors, p, losses).min(axis=2).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "losses", [1.0 - np.eye(3), np.array([[0, 2.0, 5], [1, 0, 1], [9, 3, 0]])], ids=["01", "costs"]
+)
+def test_minimax_priors_are_those_of_a_fine_grid(losses):
+    X, y = rows(n=400)
+    clf = recipes.dmc(n_profiles=8, gain=loss(losses), randomised=True).fit(X, y)
+    p = clf.log_density_.table
+    grid = np.array([[a, b, 300 - a - b] for a in range(301) for b in range(301 - a)]) / 300
+    values = risk(grid, p, losses)
+    solution = clf.prior_solution_
+    assert solution.value >= values.max() - 1e-9
+    assert solution.value == pytest.approx(values.max(), abs=0.02 * losses.max())
+    assert solution.value == pytest.approx(risk(solution.priors[None], p, losses)[0], abs=1e-12)
+    inside = solution.priors > 10 * LEAST
+    risks = solution.randomised_class_risks
+    assert np.ptp(risks[inside]) < 1e-6
+    assert (risks <= solution.value + 1e-6 * losses.max()).all()
+
+
+def test_the_randomised_rule_keeps_its_promise_on_rows():
+    X, y = rows(n=3000, d=2)
+    clf = recipes.dmc(n_profiles=10, randomised=True).fit(X, y)
+    found = [np.mean(clf.predict(X[y == k]) != k) for k in range(3)]
+    np.testing.assert_allclose(found, clf.prior_solution_.randomised_class_risks, atol=0.04)
+
+
+def test_boxes_bound_the_priors_and_impossible_ones_are_refused():
+    X, y = rows(n=400)
+    box = {0: (0.5, 0.6), 1: (0.0, 0.1)}
+    clf = recipes.dmc(box, 8).fit(X, y)
+    assert 0.5 - 1e-12 <= clf.priors_[0] <= 0.6 + 1e-12
+    assert clf.priors_[1] <= 0.1 + 1e-12
+    free = recipes.dmc(n_profiles=8).fit(X, y)
+    assert clf.prior_solution_.value <= free.prior_solution_.value + 1e-12
+    with pytest.raises(ValueError, match="No priors fit the box"):
+        recipes.dmc({0: (0.7, 1.0), 1: (0.6, 1.0)}, 8).fit(X, y)
+
+
+def test_soft_minimax_is_over_rows_with_the_models_masses():
+    X, y = rows(n=300)
+    clf = recipes.dmc(n_profiles=6, fuzziness=1.5).fit(X, y)
+    r = recipes.spdbc(6, 1.5).fit(X, y).predict_proba(X)
+    atoms = r / r.sum(axis=0)
+    expected = Minimax().solve(atoms, np.eye(3), np.arange(3))
+    np.testing.assert_allclose(clf.priors_, expected.priors, atol=1e-9)
+    assert clf.prior_solution_.value > 0
+    # A minimax rule needs its rows again for another gain, and with_rule takes them.
+    other = clf.with_rule(gain=loss([[0, 5, 5], [1, 0, 1], [1, 1, 0]]), priors=Minimax(), X=X)
+    assert np.abs(other.priors_ - clf.priors_).max() > 0.01
+
+
+# ---------------------------------------------------------------------- what users bring
+
+
+def test_mixed_columns_from_any_frame():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    data = {
+        "age": rng.normal(40, 10, 200).round(1),
+        "town": np.array(["Oslo", "Rome", "Wien"])[(rng.random(200) * 2 + y).astype(int)],
+    }
+    frames = [pd.DataFrame(data), pl.DataFrame(data), pa.table(data)]
+    frames.append(pd.DataFrame(data).astype({"town": "category"}))
+    clf = BayesClassifier(Profiled(FuzzyProfiles(8, 1.5, metric="standardised")))
+    answers = [clone(clf).fit(X, y).predict_proba(X) for X in frames]
+    for other in answers[1:]:
+        np.testing.assert_allclose(other, answers[0], atol=1e-12)
+    numbers = clone(clf).fit(frames[0][["age"]], y)
+    assert evaluate(clone(clf).fit(frames[0], y), frames[0], y).accuracy > numbers.score(
+        frames[0][["age"]], y
+    )
+    fitted = clone(clf).fit(frames[0], y)
+    new = pd.DataFrame({"age": [40.0], "town": ["Paris"]})
+    assert np.isfinite(fitted.predict_proba(new)).all()
+    with pytest.raises(ValueError, match="'town'"):
+        fitted.predict(
+            pd.DataFrame({"age": [40.0], "town": [None]}, dtype=object).astype({"town": "string"})
+        )
+    with pytest.raises(ValueError, match=r"feature|columns"):
+        fitted.predict(frames[0][["town", "age"]])
+    with pytest.raises(ValueError, match=r"NaN.*'age'"):
+        fitted.predict(pd.DataFrame({"age": [np.nan], "town": ["Rome"]}))
+
+
+def test_a_search_reaches_the_profiles():
+    X, y = rows()
+    grid = {"density__profiles__n_profiles": [2, 10], "density__profiles__fuzziness": [1.2, 2.0]}
+    search = GridSearchCV(recipes.spdbc(), grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.4
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4), st.floats(1.05, 5.0))
+def test_densities_average_to_one_over_the_training_shares(seed, n_profiles, n_classes, m):
+    # sum_k share_k f_k(x) = sum_t u_t(x) = 1, whatever the table.
+    X, y = rows(seed, n=30, d=2, k=n_classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        clf = recipes.spdbc(n_profiles, m).fit(X, y)
+    density = np.exp(clf.log_density(X))
+    shares = clf.class_count_ / clf.class_count_.sum()
+    np.testing.assert_allclose(density @ shares, 1.0, atol=1e-9)
