@@ -14,6 +14,7 @@ from typing import Any
 
 #: Every public name and the module it lives in.
 _HOME = {
+    "BadFileError": "stream",
     "BayesClassifier": "classifier",
     "Bernoulli": "discrete",
     "Categorical": "discrete",
@@ -31,6 +32,7 @@ _HOME = {
     "LogNormal": "positive",
     "MeanPrior": "conjugate",
     "Minimax": "minimax",
+    "LostRowsError": "spread",
     "ModelFileError": "store",
     "Multinomial": "multinomial",
     "NormalInverseWishart": "conjugate",

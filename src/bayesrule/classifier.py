@@ -32,7 +32,7 @@ from bayesrule.density import Density, LogDensity
 from bayesrule.gains import row_gains
 from bayesrule.gaussian import Gaussian
 from bayesrule.keys import row_keys
-from bayesrule.learned import Learned, classes_with
+from bayesrule.learned import Learned, classes_with, present
 from bayesrule.memberships import Memberships, places, read_target
 from bayesrule.minimax import Minimax
 from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
@@ -60,7 +60,7 @@ def _keeps_enough(clf: BayesClassifier) -> bool:
 
 
 #: What fitting adds to the settings.
-FITTED = ("_learned", "_settled", "_columns_in", "n_features_in_", "feature_names_in_")
+FITTED = ("_learned", "_settled", "_columns_in", "n_features_in_", "feature_names_in_", "files_")
 
 
 def _factors(clf: BayesClassifier) -> bool:
@@ -180,6 +180,72 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         self.__dict__ = fresh.__dict__
         return self
 
+    def fit_files(
+        self,
+        paths: Any,
+        target: Any,
+        weight: str | None = None,
+        columns: Any = None,
+        *,
+        classes: Any = None,
+        types: Any = None,
+        executor: Any = None,
+        sample: int | None = None,
+        on_bad_file: str = "raise",
+    ) -> BayesClassifier:
+        """Learn from files of any size, in memory that does not grow with their rows.
+
+        Counts are those that ``fit`` finds on all rows at once, to the last bit, and moments agree
+        to rounding. Classes and categories may first appear in the last file. Densities that learn
+        before they count (``Columns``, which tells types; boundaries, centres, vocabularies) do so
+        on a sample of all files, which takes one pass more; ``files_`` says what was done.
+
+        Parameters
+        ----------
+        paths : str, path, or list of them
+            Parquet, Arrow (Feather) and CSV files, the latter also as .gz, .bz2 or .zst; patterns
+            such as ``data/*.parquet``; folders; addresses that fsspec opens, such as s3://.
+        target : str, or list of str
+            The column of the classes, or those of soft labels.
+        weight : str, default=None
+            The column of the weights.
+        columns : list of str, default=None
+            The features; None takes all other columns.
+        classes : list, default=None
+            All classes; a label that is not in it is then an error.
+        types : dict {column: type}, default=None
+            Types of columns of CSV files, such as "string", where the first rows mislead.
+        executor : int, concurrent.futures.Executor or dask.distributed.Client, default=None
+            Who does the work: so many threads (None: one for each core), or the workers of an
+            executor. The result has the same bits whoever does it.
+        sample : int, default=None
+            Rows to draw where the density learns before it counts; None is as many as take
+            32 MB, at most a million.
+        on_bad_file : {"raise", "skip"}
+            What to do with files that cannot be read or hold something else: stop with an error
+            that names the file, or leave them out and list them in ``files_.skipped``.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pandas as pd
+        >>> from bayesrule import BayesClassifier
+        >>> rows = pd.DataFrame({"x": [1.0, 2.0, 7.0, 9.0], "class": ["a", "a", "b", "b"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows[:2].to_parquet(os.path.join(folder, "monday.parquet"))
+        ...     rows[2:].to_parquet(os.path.join(folder, "tuesday.parquet"))
+        ...     clf = BayesClassifier().fit_files(folder, target="class")
+        >>> clf.files_.n_files, clf.files_.passes, clf.classes_.tolist()
+        (2, ('counted 4 rows',), ['a', 'b'])
+        """
+        from bayesrule.passes import fit_files
+
+        fresh = fit_files(
+            self, paths, target, weight, columns, classes, types, executor, sample, on_bad_file
+        )
+        self.__dict__ = fresh.__dict__
+        return self
+
     def merge(self, other: BayesClassifier) -> BayesClassifier:
         """Return a new classifier with the added statistics; neither part is touched.
 
@@ -284,6 +350,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Check X against the density's needs and, after the first time, against its features."""
         X = as_read(X)
         table: Table = reader.read(X, self)
+        self._check_features(X, first=first)
+        return table
+
+    def _check_features(self, X: Any, *, first: bool) -> None:
+        """Remember the names and the number of the features, or compare them with the first."""
         validate_data(self, X, reset=first, skip_check_array=True)
         names = unnamed_columns(X)
         if first:
@@ -293,7 +364,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 f"The columns of X are {names[:10]}, but were {self._columns_in[:10]} when it was "
                 "fitted. Put them in the same order."
             )
-        return table
 
     def _add(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
@@ -305,14 +375,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         reader = density if before is None else before.prepared
         table = self._read(X, reader, first=before is None)
         check_consistent_length(np.empty(len(table)), np.empty(len(found)))
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty(len(table)), dtype=np.float64, ensure_non_negative=True
-            )
-            found = Memberships(found.classes, found.codes, found.degrees, weights)
-            there = np.flatnonzero(weights)
-            if len(there) < len(table):
-                table, found = table.take(there), found.take(there)
+        table, found = present(table, found, sample_weight)
         known, closed = classes_with(found.classes, classes, before)
         memberships = found.among(known, places(found.classes, known))
         if before is None:

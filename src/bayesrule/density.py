@@ -94,6 +94,9 @@ class Density(BaseEstimator, ABC):
     #: Whether fitted rows look more likely than new ones (kernels, neighbours, deep trees). Risks
     #: are then estimated out of fold.
     memorises: ClassVar[bool] = False
+    #: Whether ``prepare`` learns from the rows, or only checks settings. Files that are larger than
+    #: memory are read once more where it does, to draw it a sample.
+    learns: ClassVar[bool] = True
     #: Whether ``prepare`` tunes something for the rule it is given.
     uses_rule: ClassVar[bool] = False
     #: Whether counts alone give the atoms of the settled log-density.

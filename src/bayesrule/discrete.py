@@ -52,6 +52,7 @@ class Categorical(Density):
     """
 
     accept_missing: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
 
     def __init__(self, alpha: float = 1.0):
         self.alpha = alpha
@@ -259,6 +260,7 @@ class Bernoulli(Density):
     """
 
     accept_missing: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
 
     def __init__(self, alpha: float = 1.0, threshold: float | None = 0.0):
         self.alpha = alpha

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class Gaussian(Density):
     >>> BayesClassifier(Gaussian("diag")).fit(X, y).predict([[2.0, 2.0]]).tolist()
     ['low']
     """
+
+    learns: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ def merged_rows(
     return values[first], np.bincount(place, weights)
 
 
-def _mix(keys: np.ndarray) -> np.ndarray:
+def mixed(keys: np.ndarray) -> np.ndarray:
     """Spread every bit of 64-bit keys over all bits (two multiply-and-shift rounds)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
@@ -65,7 +65,7 @@ def _stir_table(keys: np.ndarray, table: Table) -> np.ndarray:
             else:
                 # Codes differ from chunk to chunk; what they stand for does not.
                 labels = _hashed([*table.coded.categories[j].tolist(), None])
-                keys = _mix(keys ^ labels[codes])
+                keys = mixed(keys ^ labels[codes])
     if table.counts is not None:
         keys = _stir_sparse(keys, table.counts)
     if table.raw is not None:
@@ -79,11 +79,11 @@ def _stir(keys: np.ndarray, column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "biuf":
         # Adding zero makes -0.0 and 0.0, which are equal, one.
         bits = np.ascontiguousarray(column, np.float64) + 0.0
-        return _mix(keys ^ bits.view(np.uint64))
+        return mixed(keys ^ bits.view(np.uint64))
     distinct = {repr(value): None for value in column.tolist()}
     place = {text: i for i, text in enumerate(distinct)}
     hashes = _hashed(list(distinct))
-    return _mix(keys ^ hashes[[place[repr(value)] for value in column.tolist()]])
+    return mixed(keys ^ hashes[[place[repr(value)] for value in column.tolist()]])
 
 
 def _hashed(labels: list[Any]) -> np.ndarray:
@@ -98,10 +98,10 @@ def _stir_sparse(keys: np.ndarray, counts: Any) -> np.ndarray:
     entries.sum_duplicates()
     some = entries.data != 0
     bits = np.asarray(entries.data[some], np.float64).view(np.uint64)
-    mixed = _mix(bits ^ _mix(entries.col[some].astype(np.uint64) + np.uint64(1)))
+    stirred = mixed(bits ^ mixed(entries.col[some].astype(np.uint64) + np.uint64(1)))
     sums = np.zeros(len(keys), np.uint64)
-    np.add.at(sums, entries.row[some], mixed)
-    return _mix(keys ^ sums)
+    np.add.at(sums, entries.row[some], stirred)
+    return mixed(keys ^ sums)
 
 
 def _stir_raw(keys: np.ndarray, raw: Any) -> np.ndarray:

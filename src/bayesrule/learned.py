@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
 from bayesrule.density import Density, Prepared, Rule, same_state
 from bayesrule.memberships import Memberships, encode_labels, places, union
@@ -49,6 +50,18 @@ class Learned:
     ) -> Learned:
         """Prepare the density on the first rows and count them."""
         prepared = density.prepare(table, memberships, rule)
+        return cls.of(density, prepared, table, memberships, closed)
+
+    @classmethod
+    def of(
+        cls,
+        density: Density,
+        prepared: Prepared,
+        table: Table,
+        memberships: Memberships,
+        closed: bool = False,
+    ) -> Learned:
+        """The record of some rows alone."""
         stats = prepared.tally(table, memberships)
         return cls(density, prepared, memberships.classes, memberships.totals(), stats, closed)
 
@@ -95,6 +108,20 @@ class Learned:
         """Class shares of the training weight."""
         shares: np.ndarray = self.class_count / self.class_count.sum()
         return shares
+
+
+def present(table: Table, found: Memberships, sample_weight: Any) -> tuple[Table, Memberships]:
+    """Rows with their weights, checked; those of weight zero count as absent."""
+    if sample_weight is None:
+        return table, found
+    weights = _check_sample_weight(
+        sample_weight, np.empty(len(table)), dtype=np.float64, ensure_non_negative=True
+    )
+    found = Memberships(found.classes, found.codes, found.degrees, weights)
+    there = np.flatnonzero(weights)
+    if len(there) < len(table):
+        table, found = table.take(there), found.take(there)
+    return table, found
 
 
 def classes_with(found: np.ndarray, stated: Any, before: Learned | None) -> tuple[np.ndarray, bool]:

@@ -7,6 +7,7 @@ labels, one per positive degree for soft labels, fuzzy degrees or the responsibi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,24 @@ class Memberships:
             wider[:, where] = degrees
             degrees = wider
         return Memberships(classes, codes, degrees, self.weights)
+
+
+def joined(parts: list[Memberships]) -> Memberships:
+    """The memberships of the rows of several parts, one after the other."""
+    classes = reduce(union, (part.classes for part in parts))
+    same = [part.among(classes, places(part.classes, classes)) for part in parts]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate(
+            [_ones(len(part)) if part.weights is None else part.weights for part in same]
+        )
+    if all(part.degrees is None for part in same):
+        codes = np.concatenate([part.codes for part in same])
+        return Memberships(classes, codes, None, weights)
+    degrees = [
+        np.eye(len(classes))[part.codes] if part.degrees is None else part.degrees for part in same
+    ]
+    return Memberships(classes, None, np.concatenate(degrees), weights)
 
 
 _COUNT = np.arange(1 << 16)

@@ -65,6 +65,8 @@ class Multinomial(Density):
 
     normalised: ClassVar[bool] = False
 
+    learns: ClassVar[bool] = False
+
     def __init__(self, alpha: float = 1.0, estimate: str = "smoothed"):
         self.alpha = alpha
         self.estimate = estimate

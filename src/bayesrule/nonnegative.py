@@ -34,6 +34,7 @@ class Nonnegative(Density):
     """A density of numbers of zero or more, with gaps."""
 
     accept_missing: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
     #: Whether the numbers should be whole.
     whole: ClassVar[bool] = False
 

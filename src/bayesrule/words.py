@@ -112,6 +112,11 @@ class Words(Density):
         tags.input_tags.allow_nan = True
         return tags
 
+    @property
+    def learns(self) -> bool:  # type: ignore[override]
+        """Only a vectoriser that must be fitted does."""
+        return self.vectorizer is not None and _learns(self.vectorizer)
+
     def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> Words | FittedWords:
         """Check the settings, and fit a vectoriser that must be fitted."""
         require_smoothing(self)

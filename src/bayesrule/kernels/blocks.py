@@ -7,9 +7,11 @@ back in the order of the blocks. That is all it takes for equal bits on any mach
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -17,6 +19,21 @@ Result = TypeVar("Result")
 #: Bytes of one block of float64 rows: small enough for a core's cache, large enough that the
 #: interpreter's share of the time vanishes.
 BLOCK_BYTES = 1 << 21
+
+
+#: What holds for the current thread only.
+_here = threading.local()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let blocks run one after the other in this thread, where other threads do as much."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = before
 
 
 def block_rows(n_columns: int, *, bytes_per_block: int = BLOCK_BYTES) -> int:
@@ -49,7 +66,7 @@ def map_blocks(
     size = n_rows if rows_per_block is None else rows_per_block
     spans = [(start, min(start + size, n_rows)) for start in range(0, n_rows, max(1, size))]
     threads = min(thread_count(), len(spans) // 2)
-    if threads <= 1:
+    if threads <= 1 or getattr(_here, "alone", False):
         for start, stop in spans:
             yield work(start, stop)
         return

@@ -1,0 +1,231 @@
+"""Fitting in passes over parts of the rows: draw a sample to prepare with, then count them all.
+
+A density that learns before it counts (the types of columns, boundaries, centres, a vocabulary)
+prepares on a sample, which takes a pass of its own; then one pass counts. A sample of all rows
+gives what ``fit`` gives.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from bayesrule.classifier import BayesClassifier
+from bayesrule.density import Density, Prepared, Rule
+from bayesrule.drawing import Draw, Drawn, first_chunk, sample_size, together
+from bayesrule.learned import Learned, classes_with, present
+from bayesrule.memberships import encode_labels, places
+from bayesrule.minimax import Minimax
+from bayesrule.progress import progress
+from bayesrule.spread import LostRowsError, Tree, in_order
+from bayesrule.stream import BadFileError, Part, Reader, Skipped, Source, naming, source_of_files
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """What was done with files.
+
+    Attributes
+    ----------
+    n_files, n_parts, n_rows : int
+        Files and parts that were counted, and their rows.
+    passes : tuple of str
+        What each pass over the files was for.
+    skipped : tuple of Skipped
+        Files, or parts of them, that were left out: path, row groups, rows lost, and why.
+    """
+
+    n_files: int
+    n_parts: int
+    n_rows: int
+    passes: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one part adds; the prepared density stays where it was."""
+
+    id: int
+    n_rows: int
+    learned: Learned | None = None
+    skipped: Skipped | None = None
+
+
+@dataclass(frozen=True)
+class Count:
+    """Count the rows of a part: a pure function from a part to what it adds."""
+
+    read: Reader
+    density: Density
+    prepared: Prepared
+    classes: np.ndarray | None
+    skip: bool
+
+    def __call__(self, part: Part, tick: Callable[[int], None] = lambda n_bytes: None) -> Counted:
+        try:
+            return self._count(part, tick)
+        except BadFileError as error:
+            if not self.skip:
+                raise
+            lost = Skipped(part.path, part.groups, part.n_rows, error.problem)
+            return Counted(part.id, 0, skipped=lost)
+
+    def _count(self, part: Part, tick: Callable[[int], None]) -> Counted:
+        total: Learned | None = None
+        n_rows = 0
+        for X, found, weights in self.read(part, tick):
+            with naming(str(part)):
+                n_rows += len(found)
+                table = self.prepared.read(X, None)
+                table, found = present(table, found, weights)
+                if len(table) == 0:
+                    continue
+                known, closed = classes_with(found.classes, self.classes, None)
+                found = found.among(known, places(found.classes, known))
+                more = Learned.of(self.density, self.prepared, table, found, closed)
+            total = more if total is None else total.merge(more)
+        if total is not None:
+            total = replace(total, density=None, prepared=None)  # type: ignore[arg-type]
+        return Counted(part.id, n_rows, total)
+
+
+class Meter:
+    """One bar over all passes: share of the bytes, rows, and rows per second."""
+
+    def __init__(self, bar: Any):
+        self._bar = bar
+        self._since = time.monotonic()
+        self._rows = 0
+        self._said = ""
+
+    def tick(self, n_bytes: int) -> None:
+        """So many bytes are done."""
+        self._bar.advance(n_bytes, self._said)
+
+    def rows(self, more: int, what: str) -> None:
+        """So many rows are done."""
+        self._rows += more
+        rate = self._rows / max(time.monotonic() - self._since, 1e-9)
+        self._said = f"{what}: {self._rows:,} rows, {rate:,.0f} rows/s"
+
+
+def fit_files(
+    clf: BayesClassifier,
+    paths: Any,
+    target: Any,
+    weight: str | None,
+    columns: Any,
+    classes: Any,
+    types: Any,
+    executor: Any,
+    sample: int | None,
+    on_bad_file: str,
+) -> BayesClassifier:
+    """A classifier fitted to files."""
+    if on_bad_file not in ("raise", "skip"):
+        raise ValueError(f"on_bad_file={on_bad_file!r} is not known; use 'raise' or 'skip'.")
+    skip = on_bad_file == "skip"
+    source = source_of_files(paths, target, weight, columns, types, skip)
+    return fit_parts(clf, source, classes, executor, sample, skip)
+
+
+def fit_parts(
+    clf: BayesClassifier,
+    source: Source,
+    classes: Any = None,
+    executor: Any = None,
+    sample: int | None = None,
+    skip: bool = False,
+) -> BayesClassifier:
+    """A classifier fitted to the rows of all parts, however many there are."""
+    fresh = clf._copy(forget=True)
+    density = clone(clf._density())
+    stated = None if classes is None else encode_labels(classes)[0]
+    learns = density.learns and type(density).prepare is not Density.prepare
+    over_rows = isinstance(clf.priors, Minimax) and not density.atoms_from_counts
+    passes: list[str] = []
+    n_bytes = sum(part.n_bytes for part in source.parts)
+    sampled = learns or over_rows
+    reads = partial(density.read, estimator=fresh)
+    chunk, table = first_chunk(source, skip, (lambda X: None) if sampled else reads)
+    fresh._check_features(chunk[0], first=True)
+    with progress("Fitting", total=n_bytes * (1 + sampled)) as bar:
+        meter = Meter(bar)
+        if sampled:
+            size = sample_size(sample, source)
+            draw = Draw(source.read, size, source.share_of(size), stated, skip)
+            drawn = _draw(draw, source, executor, meter)
+            _, overall = drawn.rows()
+            table, chunk = drawn.read(source.parts, skip, reads)
+            purpose = "to prepare with" if learns else "for the priors"
+            passes.append(f"drew {len(chunk[1])} of {drawn.n_rows} rows {purpose}")
+        assert table is not None
+        table, found = present(table, *chunk[1:])
+        known = classes_with(found.classes, stated, None)[0]
+        if learns:
+            known = overall.classes
+            rule = fresh._wanted().before_counting(overall.totals(), known)
+        else:  # it looks at no rule, and not all classes may be known
+            rule = Rule(np.full(len(known), 1 / len(known)), np.eye(len(known)))
+        found = found.among(known, places(found.classes, known))
+        prepared = density.prepare(table, found, rule)
+        count = Count(source.read, density, prepared, stated, skip)
+        learned, n_rows, lost = _count(count, source, executor, meter)
+        passes.append(f"counted {n_rows} rows")
+    fresh._learned = learned
+    rows = None
+    if over_rows:
+        rows = table, found.among(learned.classes, places(found.classes, learned.classes))
+    fresh._settled = fresh._settle(rows, trained_on_rows=True)
+    skipped = (*source.skipped, *lost)
+    out = {(part.path, part.groups) for part in lost}
+    kept = [part.path for part in source.parts if (part.path, part.groups) not in out]
+    fresh.files_ = FilesRead(len(set(kept)), len(kept), n_rows, tuple(passes), skipped)
+    return fresh
+
+
+def _draw(draw: Draw, source: Source, executor: Any, meter: Meter) -> Drawn:
+    """A sample of all parts."""
+    tree: Tree[Drawn] = Tree()
+    add = partial(together, size=draw.size)
+    for _, found in in_order(draw, source.parts, executor, meter.tick):
+        tree = tree.push(found, add)
+        meter.rows(found.n_rows, "Drawing a sample")
+    drawn = tree.total(add)
+    assert drawn is not None  # there are parts
+    return drawn
+
+
+def _count(
+    count: Count, source: Source, executor: Any, meter: Meter
+) -> tuple[Learned, int, list[Skipped]]:
+    """The statistics of all parts, added in their order."""
+    tree: Tree[Learned] = Tree()
+    n_rows, lost = 0, []
+    for part, found in in_order(count, source.parts, executor, meter.tick):
+        if found.skipped is not None:
+            lost.append(found.skipped)
+        elif found.learned is not None:
+            if source.one_each and found.learned.class_count.sum() != found.n_rows:
+                raise LostRowsError(
+                    f"{part} has {found.n_rows} rows, of which {found.learned.class_count.sum():g} "
+                    "were counted; nothing was fitted."
+                )
+            whole = replace(found.learned, density=count.density, prepared=count.prepared)
+            tree = tree.push(whole, Learned.merge)
+        n_rows += found.n_rows
+        meter.rows(found.n_rows, "Counting")
+    learned = tree.total(Learned.merge)
+    if learned is None:
+        raise ValueError(
+            f"No row with a weight above zero could be read from the files; {len(lost)} were "
+            f"skipped: {'; '.join(f'{s.path} ({s.problem})' for s in lost[:3])}"
+        )
+    return learned, n_rows, lost

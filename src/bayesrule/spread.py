@@ -1,0 +1,232 @@
+"""The same work on many parts: by threads, processes or machines, added up in one fixed order.
+
+    part -> state                 a pure function, wherever it runs
+    state + state                 in the order of the parts, whoever is done first
+
+The sums form a binary tree over the parts in their order, so the result has the same bits on one
+worker or a hundred, and rounding grows with the logarithm of the number of parts. Every result
+carries its part's number and rows, and is counted exactly once or the work fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+from bayesrule.kernels.blocks import one_thread, thread_count
+
+#: Results that may wait for an earlier one, for each worker.
+AHEAD = 3
+
+
+class LostRowsError(RuntimeError):
+    """Some part did not arrive exactly once, so the sums would be wrong."""
+
+
+class LostExecutorError(RuntimeError):
+    """The executor that did the work is gone."""
+
+
+class Part(Protocol):
+    """What work is cut into."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int | None: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+
+class Outcome(Protocol):
+    """What the work on a part gives."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+
+State = TypeVar("State")
+Given = TypeVar("Given", bound=Part)
+Found = TypeVar("Found", bound=Outcome)
+
+
+@dataclass(frozen=True)
+class Tree(Generic[State]):
+    """A sum of states in their order, as sums of 1, 2, 4, ... of them.
+
+    Examples
+    --------
+    >>> tree = Tree()
+    >>> for letter in "abcdefg":
+    ...     tree = tree.push(letter, str.__add__)
+    >>> tree.sums, tree.total(str.__add__)
+    (((2, 'abcd'), (1, 'ef'), (0, 'g')), 'abcdefg')
+    """
+
+    sums: tuple[tuple[int, State], ...] = ()
+
+    def push(self, state: State, add: Callable[[State, State], State]) -> Tree[State]:
+        """The sum with one more state at its end."""
+        sums, level = list(self.sums), 0
+        while sums and sums[-1][0] == level:
+            state, level = add(sums.pop()[1], state), level + 1
+        return Tree((*sums, (level, state)))
+
+    def total(self, add: Callable[[State, State], State]) -> State | None:
+        """The sum of all; None where there is none."""
+        if not self.sums:
+            return None
+        *others, (_, total) = self.sums
+        for _, state in reversed(others):
+            total = add(state, total)
+        return total
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who does the work.
+
+    Attributes
+    ----------
+    submit : callable
+        Takes a function and its arguments, gives a future.
+    count : int
+    here : bool
+        Whether they are threads of this process, which can tell how far they are.
+    """
+
+    submit: Callable[..., Any]
+    count: int
+    here: bool
+
+
+@contextmanager
+def workers(executor: Any, n_parts: int) -> Iterator[Workers | None]:
+    """Those who do the work; None where this thread does it alone."""
+    if is_dask_client(executor):
+        count = max(1, sum(executor.nthreads().values()))
+        yield Workers(partial(executor.submit, pure=False), count, False)
+        return
+    if isinstance(executor, Executor):
+        count = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+        yield Workers(executor.submit, count, isinstance(executor, ThreadPoolExecutor))
+        return
+    count = thread_count() if executor is None else executor
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise TypeError(
+            f"executor={executor!r} cannot be used. Give a number of threads, an executor of "
+            "concurrent.futures, or a Dask Client; None uses all cores."
+        )
+    if min(count, n_parts) == 1:
+        yield None
+        return
+    with ThreadPoolExecutor(min(count, n_parts)) as pool:
+        yield Workers(pool.submit, count, True)
+
+
+def is_dask_client(executor: Any) -> bool:
+    """Whether it is a client of a Dask cluster, told without importing Dask."""
+    home = type(executor).__module__.partition(".")[0]
+    return home == "distributed" and hasattr(executor, "submit") and hasattr(executor, "nthreads")
+
+
+def in_order(
+    work: Callable[..., Found],
+    parts: Sequence[Given],
+    executor: Any = None,
+    tick: Callable[[int], None] = lambda n_bytes: None,
+) -> Iterator[tuple[Given, Found]]:
+    """Yield each part with its result, in the order of the parts.
+
+    Results that are early wait; work is handed out only so far ahead that few have to. ``work``
+    takes a part and, in this process, a function to tell how many bytes of it are done.
+    """
+    counted = RowsCounted(parts)
+    with workers(executor, len(parts)) as crew:
+        if crew is None:
+            for part in parts:
+                found = work(part, tick)
+                counted.check(part, found)
+                yield part, found
+        else:
+            waiting: deque[tuple[Given, Any]] = deque()
+            todo = iter(parts)
+            try:
+                while True:
+                    while len(waiting) < AHEAD * crew.count + 1:
+                        ahead = next(todo, None)
+                        if ahead is None:
+                            break
+                        told = (tick,) if crew.here else ()
+                        waiting.append((ahead, crew.submit(_alone, work, ahead, *told)))
+                    if not waiting:
+                        break
+                    part, future = waiting.popleft()
+                    found = _result(future, executor, counted)
+                    counted.check(part, found)
+                    if not crew.here:
+                        tick(part.n_bytes)
+                    yield part, found
+            finally:
+                for _, future in waiting:
+                    future.cancel()
+    counted.finish()
+
+
+def _alone(work: Callable[..., Found], part: Any, *told: Any) -> Found:
+    """Work on a part in one thread: the other parts keep the other cores busy."""
+    with one_thread():
+        return work(part, *told)
+
+
+def _result(future: Any, executor: Any, counted: RowsCounted) -> Any:
+    """The result of a future, whose executor may be gone."""
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError) as error:
+        lost: BaseException = error
+    raise LostExecutorError(
+        f"The executor {executor!r} was lost after {counted.n_parts} of {counted.planned} parts "
+        f"({type(lost).__name__}: {lost}). Start another one and call again; with checkpoint= the "
+        "work goes on where it was."
+    ) from lost
+
+
+class RowsCounted:
+    """Whether every part came exactly once, with the rows it was said to have."""
+
+    def __init__(self, parts: Sequence[Part]):
+        self.planned = len(parts)
+        self.n_parts = 0
+        self.n_rows = 0
+        self._ids: set[int] = set()
+
+    def check(self, part: Part, found: Outcome) -> None:
+        """Take in one result."""
+        if found.id != part.id or found.id in self._ids:
+            raise LostRowsError(
+                f"Part {part.id} was handed out, but the result of part {found.id} came back. The "
+                "executor mixed them up; nothing was fitted."
+            )
+        self._ids.add(found.id)
+        self.n_parts += 1
+        self.n_rows += found.n_rows
+
+    def finish(self) -> None:
+        """All must have come."""
+        if self.n_parts != self.planned:
+            raise LostRowsError(
+                f"{self.n_parts} of {self.planned} parts arrived. The executor lost the others; "
+                "nothing was fitted."
+            )
