@@ -20,6 +20,7 @@ from bayesrule import (
     FromClassifier,
     FuzzyProfiles,
     Gaussian,
+    Kernel,
     KMeansProfiles,
     Multinomial,
     Profiled,
@@ -64,6 +65,12 @@ def _nonnegative(name: str, density: Density) -> Listed:
     # A frame: where X is an array, the laws that integrate go below zero too.
     X = pd.DataFrame(rng.gamma(2.0, mean), columns=list("abc"))
     return Listed(name, density, {"X": X, "y": y, "equivariant": ("scale",)})
+
+
+def _kernel(name: str, density: Kernel, *equivariant: str) -> Listed:
+    """Searches for a bandwidth end a little apart where numbers are rounded otherwise."""
+    changes = equivariant or ("shift", "scale")
+    return Listed(name, density, {"equivariant": changes, "tolerance": 1e-7})
 
 
 def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
@@ -198,6 +205,16 @@ DENSITIES = [
     _profiled("fuzzy-lda", FuzzyProfiles(12, 1.1, metric="lda", per_class=True)),
     _profiled("fuzzy-cmeans", FuzzyProfiles(6, 1.5, centers="fcm")),
     _profiled_mixed("fuzzy-mixed", FuzzyProfiles(6, metric="standardised")),
+    _kernel("kernel", Kernel()),
+    _kernel("kernel-full", Kernel(product=False)),
+    _kernel("kernel-columns", Kernel("cosine", "isj", joint=False)),
+    _kernel("kernel-likelihood", Kernel("biweight", "cv_likelihood", adaptive=True)),
+    _kernel("kernel-squares", Kernel("logistic", "cv_squares", shared=True)),
+    _kernel("kernel-nearest", Kernel("laplace", "nearest")),
+    _kernel("kernel-gain", Kernel("laplace", "gain")),
+    _kernel("kernel-gain-columns", Kernel("triweight", "gain", joint=False)),
+    # A radial square: the integrals of the laws are too coarse for the edges of products.
+    _kernel("kernel-square", Kernel("square", 1.5, product=False), "shift"),
 ]
 
 

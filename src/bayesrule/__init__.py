@@ -29,6 +29,7 @@ _HOME = {
     "GammaPrior": "rates",
     "Gaussian": "gaussian",
     "KMeansProfiles": "centers",
+    "Kernel": "kernel",
     "LogNormal": "positive",
     "MeanPrior": "conjugate",
     "Minimax": "minimax",

@@ -22,6 +22,7 @@ from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.encoding import Encoding
 from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
+from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import Metric
@@ -48,6 +49,7 @@ from bayesrule.soundness import (
     check_several,
     check_shifted_solution,
     check_sums,
+    check_tuned_kernel,
     check_word_counts,
     require,
 )
@@ -139,6 +141,16 @@ def _counted_gaussian(learned: Learned, row: Table) -> None:
         fits = incomplete.rows.shape[1] == row.n_columns and incomplete.rows.dtype == np.float64
         require(fits, "its rows with missing values have another shape")
     require(len(stats.shift) == row.n_columns, "its statistics are of another number of columns")
+
+
+def _counted_rows(learned: Learned, row: Table) -> None:
+    """Rows of the classes, with their weights."""
+    counted_like_a_row(learned, row)
+    sums, sample = learned.stats.parts
+    require(sample.weights > 0, "it has rows without weight")
+    require(sample.codes < len(sums.weight), "it has rows of other classes")
+    weight = np.bincount(sample.codes, sample.weights, len(sums.weight))
+    require(np.isclose(weight, sums.weight), "its rows are not those of its classes")
 
 
 def _counted_words(learned: Learned, row: Table) -> None:
@@ -254,11 +266,13 @@ KNOWN: dict[str, Known] = {
     "Gamma": Known(Gamma),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
+    "Kernel": Known(Kernel, counted=_counted_rows),
     "LogNormal": Known(LogNormal),
     "MeanPrior": Known(MeanPrior),
     "NormalInverseWishart": Known(NormalInverseWishart),
     "Multinomial": Known(Multinomial),
     "Poisson": Known(Poisson),
+    "TunedKernel": Known(TunedKernel, check_tuned_kernel),
     "Whole": Known(Whole, counted=_counted_whole),
     "Words": Known(Words, counted=_counted_words, row=_row_of_text),
     "Minimax": Known(Minimax, check_minimax),

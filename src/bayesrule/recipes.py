@@ -12,6 +12,7 @@ from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
 from bayesrule.gaussian import Gaussian
+from bayesrule.kernel import Kernel
 from bayesrule.minimax import Minimax
 from bayesrule.profiled import Profiled
 from bayesrule.words import Words
@@ -220,3 +221,68 @@ def dmc(
         else FuzzyProfiles(n_profiles, fuzziness, "kmeans", metric)
     )
     return BayesClassifier(Profiled(profiles), Minimax(box, randomised=randomised), gain)
+
+
+def parzen(
+    bandwidth: Any = "cv_likelihood",
+    kernel: str = "gaussian",
+    priors: Any = "empirical",
+    gain: Any = None,
+    **settings: Any,
+) -> BayesClassifier:
+    """A kernel density per class over all columns together.
+
+    Parameters
+    ----------
+    bandwidth, kernel
+        As in :class:`bayesrule.Kernel`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+    **settings
+        Further settings of the kernel density: ``product``, ``adaptive``, ``shared``.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.0], [1.0], [2.0], [6.0], [7.0], [8.0]], ["low"] * 3 + ["high"] * 3
+    >>> recipes.parzen(bandwidth=1.0).fit(X, y).predict([[2.5], [6.5]]).tolist()
+    ['low', 'high']
+    """
+    return BayesClassifier(Kernel(kernel, bandwidth, **settings), priors, gain)
+
+
+def kernel_bayes(
+    columns: Any = None,
+    bandwidth: Any = "silverman",
+    kernel: str = "gaussian",
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """Naive Bayes with a kernel density for each numeric column, for tables of mixed columns.
+
+    Parameters
+    ----------
+    columns : dict {column or tuple of columns: Density}, default=None
+        Densities of your choice; other numbers get kernels, other columns what
+        :func:`naive_bayes` gives them.
+    bandwidth, kernel
+        As in :class:`bayesrule.Kernel`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    References
+    ----------
+    John, Langley: Estimating continuous distributions in Bayesian classifiers, UAI 1995.
+
+    Examples
+    --------
+    Two humps that one bell would miss:
+
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.1], [0.3], [9.8], [9.9], [5.1], [5.3]], ["edge"] * 4 + ["middle"] * 2
+    >>> recipes.kernel_bayes().fit(X, y).predict([[0.2], [5.2]]).tolist()
+    ['edge', 'middle']
+    """
+    density = Kernel(kernel, bandwidth, joint=False)
+    by_type = {"numbers": density, "counts": Kernel(kernel, bandwidth, joint=False)}
+    return BayesClassifier(Columns(columns, **by_type), priors, gain)

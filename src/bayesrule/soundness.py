@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesrule.encoding import Encoding
+from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
@@ -96,6 +97,12 @@ def check_sample(stats: Sample) -> None:
     require(fits, "Sample.codes are not one class per row")
     require(codes >= 0, "Sample.codes has a negative class")
     require_floats(stats.weights, "Sample.weights", len(rows), least=0.0)
+
+
+def check_tuned_kernel(tuned: TunedKernel) -> None:
+    require(type(tuned.density) is Kernel, "its tuned bandwidth is of another density")
+    require_numbers(tuned.factor)
+    require(np.isfinite(tuned.factor) and tuned.factor > 0, "its bandwidth is no width")
 
 
 def check_word_counts(stats: WordCounts) -> None:

@@ -172,7 +172,8 @@ def _relative(log_density: np.ndarray) -> np.ndarray:
     """Log-densities less a term common to the row: what is defined for every density."""
     uniform = np.full(log_density.shape[1], 1.0 / log_density.shape[1])
     _, top, _ = decide.posterior(log_density, uniform)
-    return np.where(np.isfinite(log_density), log_density - top[:, None], -np.inf)
+    with np.errstate(invalid="ignore"):  # a row that no class has a density for
+        return np.where(np.isfinite(log_density), log_density - top[:, None], -np.inf)
 
 
 def _settled(prepared: Any, stats: Any, table: Table) -> np.ndarray:

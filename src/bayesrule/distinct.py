@@ -1,0 +1,70 @@
+"""The distinct rows of a sample, sorted, with their weights added up.
+
+Whatever is computed from them does not depend on the order of the rows, on how they were merged,
+or on whether a row came three times or with a weight of three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bayesrule.stats import Sample
+
+
+@dataclass(frozen=True)
+class Points:
+    """Distinct points of one class.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, D)
+        Sorted by the first column, then by the second, and so on.
+    weights : ndarray of shape (n,)
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """Weight of all points: how many rows there were."""
+        return float(self.weights.sum())
+
+    def column(self, j: int) -> Points:
+        """The distinct values of one column; gaps are left out."""
+        values = self.rows[:, j]
+        known = ~np.isnan(values)
+        return Points.of(values[known, None], self.weights[known])
+
+    @staticmethod
+    def of(rows: np.ndarray, weights: np.ndarray) -> Points:
+        """Distinct rows of an array."""
+        rows, starts, order = sort_rows(rows)
+        if len(starts) == len(order):
+            return Points(rows, weights[order])
+        return Points(rows[starts], np.add.reduceat(weights[order], starts))
+
+
+def sort_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sorted rows in float64, the places where another row begins, and the order."""
+    # Adding zero makes -0.0 and 0.0, which are equal, one.
+    rows = np.asarray(rows, np.float64) + 0.0
+    order = np.argsort(rows[:, 0]) if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
+    rows = rows[order]
+    new = np.ones(len(rows), dtype=bool)
+    if len(rows):
+        new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return rows, np.flatnonzero(new), order
+
+
+def points_by_class(sample: Sample, n_classes: int) -> list[Points]:
+    """Distinct points of every class."""
+    order = np.argsort(sample.codes, kind="stable")
+    edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
+    return [
+        Points.of(sample.rows[mine], sample.weights[mine])
+        for mine in (order[a:b] for a, b in pairwise(edges))
+    ]
