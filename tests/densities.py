@@ -20,6 +20,7 @@ from bayesrule import (
     FromClassifier,
     FuzzyProfiles,
     Gaussian,
+    Histogram,
     Kernel,
     KMeansProfiles,
     Multinomial,
@@ -71,6 +72,12 @@ def _kernel(name: str, density: Kernel, *equivariant: str) -> Listed:
     """Searches for a bandwidth end a little apart where numbers are rounded otherwise."""
     changes = equivariant or ("shift", "scale")
     return Listed(name, density, {"equivariant": changes, "tolerance": 1e-7})
+
+
+def _histogram(name: str, density: Histogram, *units: str) -> Listed:
+    """Edges of the user's own know the units of the columns."""
+    changes = () if units else ("shift", "scale")
+    return Listed(name, density, {"equivariant": changes, "smooth": False})
 
 
 def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
@@ -205,6 +212,11 @@ DENSITIES = [
     _profiled("fuzzy-lda", FuzzyProfiles(12, 1.1, metric="lda", per_class=True)),
     _profiled("fuzzy-cmeans", FuzzyProfiles(6, 1.5, centers="fcm")),
     _profiled_mixed("fuzzy-mixed", FuzzyProfiles(6, metric="standardised")),
+    _histogram("histogram", Histogram()),
+    _histogram("histogram-joint", Histogram("doane", joint=True)),
+    _histogram("histogram-blocks", Histogram("blocks", smoothing=0.5)),
+    _histogram("histogram-knuth", Histogram("knuth", joint=True)),
+    _histogram("histogram-width", Histogram(width=1.5, origin=0.25, smoothing=0), "none"),
     _kernel("kernel", Kernel()),
     _kernel("kernel-full", Kernel(product=False)),
     _kernel("kernel-columns", Kernel("cosine", "isj", joint=False)),

@@ -28,6 +28,7 @@ _HOME = {
     "Gamma": "positive",
     "GammaPrior": "rates",
     "Gaussian": "gaussian",
+    "Histogram": "histogram",
     "KMeansProfiles": "centers",
     "Kernel": "kernel",
     "LogNormal": "positive",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.encoding import Encoding
 from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
+from bayesrule.histogram import FittedHistogram, Histogram
 from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
@@ -36,6 +38,7 @@ from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.soundness import (
     check_counts,
     check_encoding,
+    check_fitted_histogram,
     check_fitted_profiles,
     check_fitted_whole,
     check_fuzzy_centres,
@@ -153,6 +156,23 @@ def _counted_rows(learned: Learned, row: Table) -> None:
     require(np.isclose(weight, sums.weight), "its rows are not those of its classes")
 
 
+def _counted_bins(learned: Learned, row: Table) -> None:
+    """Weights of the bins there are."""
+    fitted: Any = learned.prepared
+    require(type(fitted) is FittedHistogram, "it has no bins")
+    require(len(fitted.edges) == row.n_columns, "its bins are of another number of columns")
+    counted_like_a_row(learned, row)
+    if fitted.joint:
+        cells = learned.stats.parts[1]
+        addresses, counts = cells.categories[0], cells.counts[0]
+        require(addresses.dtype == np.int64, "its cells have no addresses")
+        fine = (addresses >= 0) & (addresses < prod(fitted.n_bins))
+        require(fine, "it has cells that are not on its grid")
+        require(len(counts) == len(learned.stats.parts[0].weight), "its cells are of other classes")
+    else:
+        require(learned.stats.sums >= 0, "its bins have a negative weight")
+
+
 def _counted_words(learned: Learned, row: Table) -> None:
     """Only words that are counted by name are stored; no two rows need have the same ones."""
     require(type(learned.stats) is WordCounts, "its statistics are not those of words")
@@ -264,8 +284,10 @@ KNOWN: dict[str, Known] = {
     "NearestCentre": Known(NearestCentre, check_nearest_centre),
     "Profiled": Known(Profiled, counted=_counted_profiles, row=_row_of_profiles),
     "Gamma": Known(Gamma),
+    "FittedHistogram": Known(FittedHistogram, check_fitted_histogram),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
+    "Histogram": Known(Histogram, counted=_counted_bins),
     "Kernel": Known(Kernel, counted=_counted_rows),
     "LogNormal": Known(LogNormal),
     "MeanPrior": Known(MeanPrior),

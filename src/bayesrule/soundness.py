@@ -5,11 +5,14 @@ Each raises ValueError where the value contradicts itself.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from bayesrule.addresses import MOST_CELLS
 from bayesrule.encoding import Encoding
+from bayesrule.histogram import FittedHistogram
 from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
@@ -103,6 +106,18 @@ def check_tuned_kernel(tuned: TunedKernel) -> None:
     require(type(tuned.density) is Kernel, "its tuned bandwidth is of another density")
     require_numbers(tuned.factor)
     require(np.isfinite(tuned.factor) and tuned.factor > 0, "its bandwidth is no width")
+
+
+def check_fitted_histogram(fitted: FittedHistogram) -> None:
+    require(type(fitted.edges) is tuple and len(fitted.edges) > 0, "it has no edges of bins")
+    for edges in fitted.edges:
+        require_floats(edges, "the edges of bins", None)
+        require(len(edges) > 1 and np.all(edges[1:] > edges[:-1]), "its edges do not increase")
+    require(type(fitted.joint) is bool, "it is not said whether its bins are joint")
+    cells = prod(fitted.n_bins)
+    require(not fitted.joint or cells < MOST_CELLS, "its bins make too many cells")
+    require_numbers(fitted.smoothing)
+    require(0.0 <= fitted.smoothing < np.inf, "its smoothing is no weight")
 
 
 def check_word_counts(stats: WordCounts) -> None:
