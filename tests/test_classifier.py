@@ -29,6 +29,7 @@ from bayesrule import (
     FromClassifier,
     Gaussian,
     Minimax,
+    evaluate,
     recipes,
     with_action,
 )
@@ -93,6 +94,36 @@ def test_all_answers_hang_together():
     np.testing.assert_allclose(np.exp(clf.log_marginal(X)), joint.sum(axis=1), rtol=1e-10)
     assert clf.decisions_.tolist() == ["a", "b", "c", "ask"]
     assert {"ask", "c"} <= set(clf.predict(X))
+
+
+@pytest.mark.parametrize("labels", [[False, True], [False, True, 2], [0, 1, 2]])
+def test_booleans_among_objects_are_labels(labels):
+    # They come so from a frame whose column had gaps once.
+    X, y = toy()
+    _, codes = np.unique(y, return_inverse=True)
+    codes = np.minimum(codes, len(labels) - 1)
+    mine = np.array(labels, dtype=object)[codes]
+    clf, by_code = BayesClassifier().fit(X, mine), BayesClassifier().fit(X, codes)
+    assert clf.classes_.tolist() == labels
+    assert [type(label) for label in clf.classes_] == [type(label) for label in labels]
+    assert clf.score(X, mine) == by_code.score(X, codes) > 0.5
+    assert evaluate(clf, X, mine).accuracy == pytest.approx(clf.score(X, mine))
+    gain = {true: {label: float(label == true) for label in labels} for true in labels}
+    named = BayesClassifier(gain=gain, priors=dict.fromkeys(labels, 1 / len(labels)))
+    assert named.fit(X, mine).decisions_.tolist() == labels
+    assert named.score(X, mine) > 0.5
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us"])
+def test_dates_are_labels(unit):
+    X, y = toy()
+    dates = np.array(["2019-01-01", "2020-01-01", "2021-01-01"], f"M8[{unit}]")
+    when = dates[np.unique(y, return_inverse=True)[1]]
+    clf = BayesClassifier(priors=dict(zip(dates, [0.2, 0.3, 0.5], strict=True))).fit(X, when)
+    np.testing.assert_array_equal(clf.priors_, [0.2, 0.3, 0.5])
+    assert clf.predict(X).dtype == when.dtype
+    refer = BayesClassifier(gain=with_action(None, "refer", 0.9)).fit(X, when)
+    assert set(refer.predict(X)) <= {*dates.tolist(), "refer"}
 
 
 def test_decisions_have_the_dtype_of_the_labels_unless_one_is_no_class():

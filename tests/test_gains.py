@@ -149,7 +149,8 @@ def test_an_action_is_a_further_column(form, value):
 
 
 @pytest.mark.parametrize(
-    ("value", "named"), [([1, 2, 3], "3 values"), ({"ill": 1}, "'well'"), ("free", "free")]
+    ("value", "named"),
+    [([1, 2, 3], "3 values"), ({"ill": 1}, "'well'"), ("free", "'free' must be a number")],
 )
 def test_an_action_with_a_wrong_price(value, named):
     with pytest.raises(ValueError, match=named):

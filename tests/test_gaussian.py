@@ -459,11 +459,13 @@ def test_class_of_one_row_is_answered(covariance):
     assert clf.score(X[:-1], y[:-1]) > 0.5
 
 
-def test_numbers_too_large_to_square_are_refused():
+@pytest.mark.parametrize("scale", [1e160, 1e-145, 1e-170])
+def test_numbers_whose_squares_are_lost_are_refused(scale):
     X, y = toy()
+    X[:, 1] *= scale
     for covariance in COVARIANCES:
-        with pytest.raises(ValueError, match="column"):
-            fit(covariance, X * 1e160, y)
+        with pytest.raises(ValueError, match="column 1 of X overflow or vanish"):
+            fit(covariance, X, y)
 
 
 # ---------------------------------------------------------------------- missing values in fit

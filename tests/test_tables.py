@@ -171,11 +171,19 @@ def test_many_bad_columns_are_counted():
         read_numbers(bad, accept_missing=False)
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_that_hold_no_numbers_are_named(library):
+    seen = np.array(["2020-01-01", "2021-01-01"], "M8[us]")
+    X = library({"age": [30.0, 50.0], "sex": ["f", "m"], "seen": seen})
+    with pytest.raises(ValueError, match=r"columns 'sex' \(String\), 'seen' \(Datetime\).*Columns"):
+        BayesClassifier().fit(X, [0, 1])
+
+
 @pytest.mark.parametrize(
     ("X", "error", "named"),
     [
         ([["a", "b"]], ValueError, "'a'"),
-        (pd.DataFrame({"u": ["x"], "v": [1.0]}), ValueError, "'x'"),
+        (pd.DataFrame({"u": ["x"], "v": [1.0]}), ValueError, "'u'"),
         ([1.0, 2.0], ValueError, "2D array"),
         (np.zeros((2, 2, 2)), ValueError, "dim 3"),
         (np.zeros((0, 2)), ValueError, "0 sample"),

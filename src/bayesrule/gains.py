@@ -114,15 +114,22 @@ def _prices(value: Any, classes: list[Any]) -> list[float]:
                 f"The action's value names no price for class {lacking[0]!r}; "
                 f"it needs one for each of {classes}."
             )
-        return [float(value[c]) for c in classes]
-    if np.ndim(value) == 0:
-        return [float(value)] * len(classes)
-    if len(value) != len(classes):
+        prices = [value[c] for c in classes]
+    elif np.ndim(value) == 0:
+        prices = [value] * len(classes)
+    else:
+        prices = list(value)
+    if len(prices) != len(classes):
         raise ValueError(
-            f"The action has {len(value)} values for {len(classes)} classes; "
+            f"The action has {len(prices)} values for {len(classes)} classes; "
             "give one number, or one per class."
         )
-    return [float(v) for v in value]
+    try:
+        return [float(price) for price in prices]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The action's value {value!r} must be a number, or one per class."
+        ) from None
 
 
 def resolve_gain(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,16 +157,14 @@ def resolve_gain(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def decision_classes(decisions: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Place of each decision among the classes; -1 for a decision that is no class."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
-    names = decisions.tolist()
-    where = [known.get(d, -1) if names_alike(d, classes) else -1 for d in names]
+    known = {name_key(label): k for k, label in enumerate(classes.tolist())}
+    where = [known.get(name_key(decision), -1) for decision in decisions.tolist()]
     return np.array(where, dtype=np.intp)
 
 
-def names_alike(name: Any, classes: np.ndarray) -> bool:
-    """Whether a name may be one of the classes: 1 and True are equal, but different labels."""
-    flags = classes.dtype.kind == "b"
-    return isinstance(name, (bool, np.bool_)) == flags or not isinstance(name, (bool, int, float))
+def name_key(name: Any) -> tuple[bool, Any]:
+    """What tells names apart: 1 and True are equal, but different labels."""
+    return isinstance(name, (bool, np.bool_)), name
 
 
 def _named_matrix(gain: Any, classes: np.ndarray) -> tuple[np.ndarray, list[Any]]:
@@ -238,8 +243,8 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
     if len(set(row_names)) < len(row_names):
         raise ValueError(f"The gain names one class twice: {list(rows)}.")
     pairs = zip(row_names, named, strict=True)
-    by_class = {name: row for name, row in pairs if names_alike(name, classes)}
-    lacking = [c for c in classes.tolist() if c not in by_class]
+    by_class = {name_key(name): row for name, row in pairs}
+    lacking = [c for c in classes.tolist() if name_key(c) not in by_class]
     if lacking:
         raise ValueError(
             f"gain has no row for class {lacking[0]!r}: its rows are {list(rows)}, the classes "
@@ -250,7 +255,7 @@ def _from_rows(rows: Mapping[Any, Any], classes: np.ndarray) -> tuple[np.ndarray
     matrix = np.empty((len(classes), len(decisions)))
     for k, true in enumerate(classes.tolist()):
         for d, decision in enumerate(decisions):
-            value = by_class[true].get(decision)
+            value = by_class[name_key(true)].get(decision)
             if value is None:
                 raise ValueError(
                     f"gain has no entry for true class {true!r} and decision {decision!r}; "
@@ -278,6 +283,7 @@ def renumbered(classes: np.ndarray) -> str:
 
 def as_labels(names: list[Any], classes: np.ndarray) -> list[Any]:
     """Names as class labels where they are, also those that a file could only write as text."""
+    names = [name.item() if isinstance(name, np.generic) else name for name in names]
     labels = classes.tolist()
     if any(name in labels for name in names):
         return names

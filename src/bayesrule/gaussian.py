@@ -173,9 +173,11 @@ class Gaussian(Density):
 def _refuse_overflow(moments: Moments) -> None:
     """Squares near the largest or smallest numbers leave no digits for a variance."""
     squares = second_of_columns(moments)
+    furthest = np.abs(moments.mean).max(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        far = np.abs(moments.mean).max(axis=0) ** 2
-    lost = ~((squares < 1e280) & (far < 1e280)) | ((squares > 0) & (squares < 1e-280))
+        lost = ~((squares < 1e280) & (furthest**2 < 1e280)) | ((squares > 0) & (squares < 1e-280))
+    # Squares that all vanished look like a constant column, but its means do not.
+    lost |= (squares == 0) & (furthest < 1e-140) & (np.ptp(moments.mean, axis=0) > 0)
     if lost.any():
         columns = np.flatnonzero(lost)[:5].tolist()
         raise ValueError(

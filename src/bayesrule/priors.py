@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
-from bayesrule.gains import as_labels, names_alike, renumbered
+from bayesrule.gains import as_labels, name_key, renumbered
 from bayesrule.kernels.minimax import expected_shares
 from bayesrule.notices import NotConvergedWarning, PriorsWarning
 
@@ -32,7 +32,8 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         priors = priors.to_dict()  # a pandas Series names its classes in its index
     if isinstance(priors, Mapping):
         priors = dict(zip(as_labels(list(priors), classes), priors.values(), strict=True))
-        unknown = [c for c in priors if c not in labels or not names_alike(c, classes)]
+        known = {name_key(label) for label in labels}
+        unknown = [c for c in priors if name_key(c) not in known]
         lacking = [c for c in labels if c not in priors]
         if unknown or lacking:
             problem = f"names unknown class {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"

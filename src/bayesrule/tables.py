@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse
 from sklearn.utils import _safe_indexing, check_array
@@ -165,20 +166,56 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
             "Use X.toarray() where memory allows, or a density for sparse counts."
         )
     numbers = _side_by_side(X)
-    numbers = check_array(
-        X if numbers is None else numbers,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-        estimator=estimator,
-        input_name="X",
-    )
     names = column_names(X)
+    try:
+        numbers = check_array(
+            X if numbers is None else numbers,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+            estimator=estimator,
+            input_name="X",
+        )
+    except (TypeError, ValueError) as error:
+        if names is not None:
+            _name_other_columns(X, error)
+        raise
     missing = False
     flat = numbers.ravel(order="K") if numbers.flags.forc else np.ascontiguousarray(numbers).ravel()
     if zero_if_finite(flat) != 0.0:
         missing = _explain_not_finite(numbers, names, accept_missing)
     return Table(numbers, missing=missing, names=names)
+
+
+def _name_other_columns(X: Any, error: Exception) -> None:
+    """Raise if some columns of a frame hold no numbers, naming them and what they hold."""
+    columns = nw.from_native(X, eager_only=True).iter_columns()
+    others = [
+        f"{column.name!r} ({str(column.dtype).partition('(')[0]})"
+        for column in columns
+        if not _converts(column)
+    ]
+    if others:
+        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+        raise ValueError(
+            f"Input X holds no numbers in column{'s' if len(others) > 1 else ''} "
+            f"{', '.join(others[:5])}{more}, but this density needs numbers. Convert or drop such "
+            "columns, or use Columns(), which takes columns of any types: "
+            "recipes.naive_bayes()."
+        ) from error
+
+
+def _converts(column: Any) -> bool:
+    """Whether a column of a frame holds numbers, or what can be read as such."""
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return True
+    if column.dtype.is_temporal():
+        return False
+    try:
+        column.to_numpy().astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _side_by_side(X: Any) -> np.ndarray | None:
