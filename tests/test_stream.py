@@ -36,8 +36,9 @@ from bayesrule import (
 )
 from bayesrule.density import same_state
 from bayesrule.drawing import Draw
+from bayesrule.parts import BadFileError
 from bayesrule.spread import LostRowsError
-from bayesrule.stream import BadFileError, source_of_files
+from bayesrule.stream import source_of_files
 from bayesrule.testing import toy_rows
 
 
@@ -84,9 +85,9 @@ def write_some(frame: pd.DataFrame, folder: Path, suffix: str, n_files: int = 3)
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts and chunks so small that a few hundred rows make many."""
-    monkeypatch.setattr("bayesrule.stream.PART_ROWS", 100)
-    monkeypatch.setattr("bayesrule.stream.CHUNK_ROWS", 32)
-    monkeypatch.setattr("bayesrule.stream.CHUNK_BYTES", 1)  # 256 rows
+    monkeypatch.setattr("bayesrule.holdings.PART_ROWS", 100)
+    monkeypatch.setattr("bayesrule.holdings.CHUNK_ROWS", 32)
+    monkeypatch.setattr("bayesrule.holdings.CHUNK_BYTES", 1)  # 256 rows
 
 
 def assert_same(one: BayesClassifier, other: BayesClassifier, X: Any, tolerance: float) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 #: Every public name and the module it lives in.
 _HOME = {
-    "BadFileError": "stream",
+    "BadFileError": "parts",
     "BayesClassifier": "classifier",
     "Bernoulli": "discrete",
     "Categorical": "discrete",

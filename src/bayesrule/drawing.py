@@ -17,7 +17,7 @@ import pyarrow as pa
 from bayesrule.keys import mixed
 from bayesrule.learned import classes_with
 from bayesrule.memberships import Memberships, joined, places
-from bayesrule.stream import FAILURES, BadFileError, Chunk, Part, Reader, Source, naming
+from bayesrule.parts import FAILURES, BadFileError, Chunk, Part, Reader, Source, naming
 from bayesrule.tables import Table
 
 #: Rows of a sample at most, and bytes that it may take.

@@ -22,9 +22,10 @@ from bayesrule.drawing import Draw, Drawn, first_chunk, sample_size, together
 from bayesrule.learned import Learned, classes_with, present
 from bayesrule.memberships import encode_labels, places
 from bayesrule.minimax import Minimax
+from bayesrule.parts import BadFileError, Part, Reader, Skipped, Source, naming
 from bayesrule.progress import progress
 from bayesrule.spread import LostRowsError, Tree, in_order
-from bayesrule.stream import BadFileError, Part, Reader, Skipped, Source, naming, source_of_files
+from bayesrule.stream import source_of_files
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,258 @@
+"""What files hold: looked up before a row is read, checked for agreement, and cut into parts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from bayesrule.parts import BadFileError, Part, Skipped, naming
+from bayesrule.paths import COMPRESSED, format_of, opened
+
+#: Rows of a part, where a file can be cut: some tenths of a second of work.
+PART_ROWS = 1 << 20
+
+#: Bytes of one chunk in memory, and rows of it at most.
+CHUNK_BYTES = 1 << 25
+CHUNK_ROWS = 1 << 17
+
+#: What a text takes, roughly.
+TEXT_BYTES = 64
+
+#: Bytes of text that are parsed at once.
+CSV_BLOCK = 1 << 22
+
+#: What a CSV file may write for a missing value.
+MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is read of every file.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns, as the first file has them.
+    features : tuple of str
+    target : str, tuple of str or None
+    weight : str or None
+    """
+
+    schema: pa.Schema
+    features: tuple[str, ...]
+    target: str | tuple[str, ...] | None = None
+    weight: str | None = None
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row takes in memory, roughly."""
+        return sum(_width(field.type) for field in self.schema)
+
+    @property
+    def chunk_rows(self) -> int:
+        """Rows that take a bounded amount of memory, however many columns there are."""
+        return max(256, min(CHUNK_ROWS, CHUNK_BYTES // self.row_bytes))
+
+
+def _width(kind: pa.DataType) -> int:
+    """Bytes that a value takes in memory, roughly; numbers may become float64."""
+    fixed = pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
+    return 8 if fixed else TEXT_BYTES
+
+
+def kind_of_type(kind: pa.DataType) -> str:
+    """What a column holds, as far as files must agree on it."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return kind_of_type(kind.value_type)
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    return str(kind)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a file says of itself."""
+
+    path: str
+    schema: pa.Schema
+    n_bytes: int
+    group_rows: tuple[int, ...] | None = None
+
+
+def look_into(path: str) -> Holding:
+    """Read the columns, and the numbers of rows where the file tells, without reading rows."""
+    with naming(path), opened(path) as file:
+        size = file.size()
+        if size == 0:
+            raise BadFileError(path, "is empty")
+        match format_of(path):
+            case "parquet":
+                meta = pa.parquet.read_metadata(file)
+                rows = tuple(meta.row_group(i).num_rows for i in range(meta.num_row_groups))
+                held = Holding(path, meta.schema.to_arrow_schema(), size, rows)
+            case "arrow":
+                schema = pa.ipc.open_file(file).schema
+                # One column tells the rows without reading the others.
+                first = pa.ipc.IpcReadOptions(included_fields=[0], use_threads=False)
+                reader = pa.ipc.open_file(file, options=first)
+                batches = range(reader.num_record_batches)
+                rows = tuple(reader.get_batch(i).num_rows for i in batches)
+                held = Holding(path, schema, size, rows)
+            case _:
+                held = Holding(path, _csv_schema(path, file), size)
+        if held.group_rows is not None and sum(held.group_rows) == 0:
+            raise BadFileError(path, "has no rows")
+    names = held.schema.names
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise BadFileError(path, f"has several columns named {twice[0]!r}")
+    return held
+
+
+def _csv_schema(path: str, file: Any) -> pa.Schema:
+    """Types of the columns by the first rows; dates and the like are text."""
+    with csv_reader(path, file, None) as reader:
+        schema = reader.schema
+    plain = ("nothing", "numbers", "text", "bool")
+    return pa.schema(
+        [f if kind_of_type(f.type) in plain else f.with_type(pa.string()) for f in schema]
+    )
+
+
+def csv_reader(path: str, file: Any, types: Mapping[str, pa.DataType] | None) -> Any:
+    """Batches of a CSV file: all columns as the first rows show them, or those with ``types``."""
+    compression = next((c for c in COMPRESSED if path.lower().endswith(c)), None)
+    if compression is not None:
+        file = pa.CompressedInputStream(file, compression[1:].replace("gz", "gzip"))
+    tabs = ".tsv" in os.path.basename(path).lower()
+    wanted = {} if types is None else {"column_types": types, "include_columns": list(types)}
+    return pa.csv.open_csv(
+        file,
+        pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK if types else CSV_BLOCK // 4),
+        pa.csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True),
+        pa.csv.ConvertOptions(
+            null_values=MISSING,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            **wanted,
+        ),
+    )
+
+
+def plan(
+    paths: list[str],
+    wanted: Callable[[Holding], Wanted],
+    skip: bool,
+    looked: Callable[[], None] = lambda: None,
+) -> tuple[Wanted, list[Part], list[Skipped]]:
+    """Look into every file, check that all hold what is wanted, and cut them into parts.
+
+    ``wanted`` chooses among the columns of the first file that can be read.
+    """
+    columns: Wanted | None = None
+    parts: list[Part] = []
+    skipped: list[Skipped] = []
+    for path in paths:
+        try:
+            held = look_into(path)
+            if columns is None:
+                columns = wanted(held)
+            columns = _agreed(columns, held)
+        except BadFileError as error:
+            if not skip:
+                raise
+            skipped.append(Skipped(path, None, None, error.problem))
+        else:
+            parts += _cut(held, len(parts))
+        looked()
+    if columns is None or not parts:
+        raise BadFileError(paths[0], f"none of {len(paths)} files could be read ({skipped[0]})")
+    return columns, parts, skipped
+
+
+def _agreed(columns: Wanted, held: Holding) -> Wanted:
+    """Check a file against what is wanted; a column that was empty so far gets its type."""
+    schema = columns.schema
+    for i, field in enumerate(schema):
+        place = held.schema.get_field_index(field.name)
+        if place < 0:
+            raise BadFileError(
+                held.path, f"has no column {field.name!r}; it has {held.schema.names[:20]}"
+            )
+        now = held.schema.field(place).type
+        before, after = kind_of_type(field.type), kind_of_type(now)
+        if before == "nothing" != after:
+            schema = schema.set(i, field.with_type(now))
+        elif before == "text" and format_of(held.path) == "csv":
+            continue  # whatever is written can be read as text
+        elif after not in (before, "nothing"):
+            raise BadFileError(
+                held.path,
+                f"column {field.name!r} holds {after} ({now}), but {before} ({field.type}) in the "
+                "files before",
+            )
+    return replace(columns, schema=schema)
+
+
+def _cut(held: Holding, first_id: int) -> Iterator[Part]:
+    """Parts of a file: as few row groups as make up ``PART_ROWS``."""
+    if held.group_rows is None:
+        yield Part(first_id, held.path, None, None, held.n_bytes)
+        return
+    total = sum(held.group_rows)
+    start, rows = 0, 0
+    for stop, more in enumerate(held.group_rows, start=1):
+        rows += more
+        if rows >= PART_ROWS or (stop == len(held.group_rows) and rows):
+            yield Part(first_id, held.path, (start, stop), rows, held.n_bytes * rows // total)
+            first_id, start, rows = first_id + 1, stop, 0
+
+
+def choose_columns(
+    held: Holding,
+    columns: Iterable[str] | None,
+    target: str | list[str] | None,
+    weight: str | None,
+    types: Mapping[str, Any] | None = None,
+) -> Wanted:
+    """Features, target and weight among the columns of the first file."""
+    schema = held.schema
+    several = None if target is None or isinstance(target, str) else tuple(target)
+    apart = [target] if isinstance(target, str) else list(several or ())
+    apart += [] if weight is None else [weight]
+    features = [c for c in schema.names if c not in apart] if columns is None else list(columns)
+    names = [*features, *apart]
+    for name in names:
+        if name not in schema.names:
+            raise ValueError(f"There is no column {name!r}; the first file has {schema.names[:20]}")
+        if names.count(name) > 1:
+            raise ValueError(f"Column {name!r} is asked for twice, or is both feature and target.")
+    if not features:
+        raise ValueError("No column is left to learn from.")
+    if weight is not None and kind_of_type(schema.field(weight).type) != "numbers":
+        raise ValueError(f"weight={weight!r} holds {schema.field(weight).type}, not numbers.")
+    fields = [schema.field(name) for name in names]
+    is_csv = format_of(held.path) == "csv"
+    for i, field in enumerate(fields):
+        if types and field.name in types:
+            fields[i] = field.with_type(_as_type(types[field.name]))
+        elif is_csv and field.name in features and pa.types.is_integer(field.type):
+            fields[i] = field.with_type(pa.float64())  # later rows may have decimals
+    known = several if several is not None else target
+    return Wanted(pa.schema(fields), tuple(features), known, weight)  # type: ignore[arg-type]
+
+
+def _as_type(name: Any) -> pa.DataType:
+    return name if isinstance(name, pa.DataType) else pa.type_for_alias(str(name))

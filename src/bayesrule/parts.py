@@ -1,0 +1,141 @@
+"""Rows in parts: what a part is, how its rows come, and what is wrong with a file.
+
+Whatever has too many rows for memory (files, collections of many machines) is cut into *parts*, by
+what it holds only, never by who will read it. Results for the same parts are therefore the same
+bits on any number of threads, processes or machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from bayesrule.memberships import Memberships
+
+#: What reading foreign bytes may raise: files that are not there, damaged, or of another form.
+FAILURES = (OSError, ValueError, TypeError, pa.ArrowException)
+
+
+class BadFileError(ValueError):
+    """A file cannot be read, is damaged, or does not hold what the others hold.
+
+    Attributes
+    ----------
+    path : str
+    problem : str
+    """
+
+    def __init__(self, path: str, problem: str):
+        super().__init__(path, problem)
+        self.path = path
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Turn whatever a file makes fail into an error that names it."""
+    try:
+        yield
+    except BadFileError:
+        raise
+    except FAILURES as error:
+        if isinstance(error, (MemoryError, pa.ArrowMemoryError)):
+            raise
+        said = str(error) or type(error).__name__
+        raise BadFileError(path, said) from error
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a file.
+
+    Attributes
+    ----------
+    id : int
+        Its place among all parts: statistics are added in this order.
+    path : str
+    groups : (int, int) or None
+        Row groups or record batches, from one up to another; None is the whole file.
+    n_rows : int or None
+        How many rows it has, where the file tells.
+    n_bytes : int
+        Its share of the file, for the progress bar.
+    """
+
+    id: int
+    path: str
+    groups: tuple[int, int] | None
+    n_rows: int | None
+    n_bytes: int
+
+    def __str__(self) -> str:
+        if self.groups is None:
+            return self.path
+        return f"{self.path}, row groups {self.groups[0]} to {self.groups[1] - 1}"
+
+
+#: Some rows: X, who belongs to which class, and weights or None.
+Chunk = tuple[Any, Memberships, Any]
+
+
+class Reader(Protocol):
+    """How the chunks of a part are read, wherever that is done."""
+
+    def __call__(self, part: Part, tick: Callable[[int], None]) -> Iterator[Chunk]: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """Parts of the rows and how to read them.
+
+    Attributes
+    ----------
+    parts : list of Part
+    read : Reader
+    row_bytes : int
+        What a row takes in memory, roughly.
+    one_each : bool
+        Whether each row counts as one.
+    skipped : list of Skipped
+        Files that were left out before any row was read.
+    """
+
+    parts: list[Part]
+    read: Reader
+    row_bytes: int
+    one_each: bool
+    skipped: list[Skipped]
+
+    def share_of(self, n_rows: int) -> float:
+        """A share of the rows that is almost surely more than ``n_rows``; 1 where none is known."""
+        rows = [part.n_rows or 0 for part in self.parts]
+        if min(rows) == 0 or sum(rows) <= n_rows:
+            return 1.0
+        return min(1.0, (n_rows + 8 * n_rows**0.5 + 64) / sum(rows))
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, or a part of one, that was left out.
+
+    Attributes
+    ----------
+    path : str
+    groups : (int, int) or None
+        The row groups or record batches; None is the whole file.
+    n_rows : int or None
+        Rows that are lost, where the file tells.
+    problem : str
+    """
+
+    path: str
+    groups: tuple[int, int] | None
+    n_rows: int | None
+    problem: str
