@@ -358,7 +358,10 @@ def test_columns_that_are_not_there_are_named(tmp_path: Path) -> None:
     for wrong, message in (
         ({"target": "klass"}, "no column 'klass'; the first file has"),
         ({"target": "class", "columns": ["near", "no"]}, "no column 'no'"),
-        ({"target": "class", "columns": ["near", "class"]}, "'class' is asked for twice"),
+        (
+            {"target": "class", "columns": ["near", "class"]},
+            "'class' is asked for twice",
+        ),
         ({"target": "class", "weight": "town"}, "weight='town' holds .*string"),
         ({"target": "class", "columns": []}, "No column is left"),
         ({"target": "class", "on_bad_file": "ignore"}, "on_bad_file='ignore'"),

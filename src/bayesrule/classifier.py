@@ -220,7 +220,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             executor. The result has the same bits whoever does it.
         sample : int, default=None
             Rows to draw where the density learns before it counts; None is as many as take
-            32 MB, at most a million.
+            64 MB, at most a million.
         on_bad_file : {"raise", "skip"}
             What to do with files that cannot be read or hold something else: stop with an error
             that names the file, or leave them out and list them in ``files_.skipped``.
@@ -245,6 +245,71 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         )
         self.__dict__ = fresh.__dict__
         return self
+
+    def predict_files(
+        self,
+        paths: Any,
+        out: Any,
+        keep: Any = None,
+        *,
+        columns: Any = None,
+        posteriors: bool = True,
+        gains: bool = True,
+        types: Any = None,
+        executor: Any = None,
+        on_bad_file: str = "raise",
+    ) -> Any:
+        """Decide rows of files of any size, and write the answers beside the columns to keep.
+
+        The answers are ``decision``, ``probability_<class>`` for each class and ``gain_<decision>``
+        for each decision: what ``predict``, ``predict_proba`` and ``expected_gains`` give. Rows
+        stay in their order. ``out`` is there whole or not at all, whatever goes wrong.
+
+        Parameters
+        ----------
+        paths : str, path, or list of them
+            What to read, as for :meth:`fit_files`.
+        out : str or path
+            A .parquet, .arrow, .csv or .csv.gz file, or an address that fsspec opens. A name
+            without such an ending is a new folder, which gets a Parquet file for each part of the
+            rows, written by whoever works on it.
+        keep : list of str, default=None
+            Columns to write beside the answers; None keeps all, [] none.
+        columns : list of str, default=None
+            The features, for a classifier that was fitted without names.
+        posteriors, gains : bool, default=True
+            Whether to write them beside the decision.
+        types, executor, on_bad_file
+            As for :meth:`fit_files`. Before a part is decided, "skip" reads it once more to see
+            whether it is sound.
+
+        Returns
+        -------
+        FilesRead
+            Files and rows that were decided, and what was skipped.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pandas as pd
+        >>> from bayesrule import BayesClassifier
+        >>> clf = BayesClassifier().fit(pd.DataFrame({"x": [1.0, 2.0, 7.0, 9.0]}), [0, 0, 1, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows, out = (os.path.join(folder, name) for name in ("rows.csv", "out.csv"))
+        ...     pd.DataFrame({"case": [7, 8], "x": [1.5, 8.0]}).to_csv(rows, index=False)
+        ...     done = clf.predict_files(rows, out, keep=["case"], gains=False)
+        ...     print(pd.read_csv(out).round(2).to_string(index=False))
+         case  decision  probability_0  probability_1
+            7         0            1.0            0.0
+            8         1            0.0            1.0
+        """
+        from bayesrule.answers import predict_files
+        from bayesrule.parts import wants_skipping
+
+        skip = wants_skipping(on_bad_file)
+        return predict_files(
+            self, paths, out, keep, columns, posteriors, gains, types, executor, skip
+        )
 
     def merge(self, other: BayesClassifier) -> BayesClassifier:
         """Return a new classifier with the added statistics; neither part is touched.
@@ -440,38 +505,50 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """The answer to the best decision of each row, in one pass over blocks of rows."""
         settled = self._ready()
         table = self._read(X, self._learned.prepared)
-        priors, gain_matrix = settled.rule.priors, settled.rule.gain
+        gain_matrix = settled.rule.gain
         gains = gain_matrix[None]
         if gain is not None:
             gains = row_gains(gain, len(table), gain_matrix.shape)
-        draws = self._draws(table) if settled.randomised else None
+        draws = self._draws(table)
         answered = np.empty(len(table), answers.dtype)
 
         def work(start: int, stop: int) -> int:
             values = settled.log_density(table.block(start, stop))
-            per_row = gains if gain is None else gains[start:stop]
-            if draws is None:
-                best, lost = decide.best_decisions(values, priors, per_row)
-                answered[start:stop] = answers[best]
-                return lost
-            lost = 0
-            for j in np.unique(draws[start:stop]):
-                mine = np.flatnonzero(draws[start:stop] == j)
-                best, n = decide.best_decisions(
-                    values[mine],
-                    settled.solution.mixture_priors[j],
-                    per_row if gain is None else per_row[mine],
-                )
-                answered[start + mine] = answers[best]
-                lost += n
+            best, lost = self._best(
+                values,
+                gains if gain is None else gains[start:stop],
+                None if draws is None else draws[start:stop],
+            )
+            answered[start:stop] = answers[best]
             return lost
 
         _warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
         return answered
 
-    def _draws(self, table: Table) -> np.ndarray:
-        """Which rule of the randomised minimax rule each row is given, by the row's own values."""
-        edges = np.cumsum(self._ready().solution.mixture)
+    def _best(
+        self, values: np.ndarray, gains: np.ndarray, draws: np.ndarray | None
+    ) -> tuple[np.ndarray, int]:
+        """Place of the best decision of some rows, and how many have no support."""
+        settled = self._ready()
+        if draws is None:
+            return decide.best_decisions(values, settled.rule.priors, gains)
+        best, lost = np.empty(len(values), np.intp), 0
+        for j in np.unique(draws):
+            mine = np.flatnonzero(draws == j)
+            best[mine], n = decide.best_decisions(
+                values[mine],
+                settled.solution.mixture_priors[j],
+                gains if len(gains) == 1 else gains[mine],
+            )
+            lost += n
+        return best, lost
+
+    def _draws(self, table: Table) -> np.ndarray | None:
+        """Which rule of a randomised minimax rule each row is given, by the row's own values."""
+        settled = self._ready()
+        if not settled.randomised:
+            return None
+        edges = np.cumsum(settled.solution.mixture)
         keys = row_keys(table, self.random_state)
         return np.minimum(np.searchsorted(edges, keys, side="right"), len(edges) - 1)
 

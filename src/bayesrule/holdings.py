@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bayesrule.parts import BadFileError, Part, Skipped, naming
-from bayesrule.paths import COMPRESSED, format_of, opened
+from bayesrule.paths import compression_of, format_of, opened, separator_of
 
 #: Rows of a part, where a file can be cut: some tenths of a second of work.
 PART_ROWS = 1 << 20
@@ -133,15 +132,14 @@ def _csv_schema(path: str, file: Any) -> pa.Schema:
 
 def csv_reader(path: str, file: Any, types: Mapping[str, pa.DataType] | None) -> Any:
     """Batches of a CSV file: all columns as the first rows show them, or those with ``types``."""
-    compression = next((c for c in COMPRESSED if path.lower().endswith(c)), None)
+    compression = compression_of(path)
     if compression is not None:
-        file = pa.CompressedInputStream(file, compression[1:].replace("gz", "gzip"))
-    tabs = ".tsv" in os.path.basename(path).lower()
+        file = pa.CompressedInputStream(file, compression)
     wanted = {} if types is None else {"column_types": types, "include_columns": list(types)}
     return pa.csv.open_csv(
         file,
         pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK if types else CSV_BLOCK // 4),
-        pa.csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True),
+        pa.csv.ParseOptions(delimiter=separator_of(path), newlines_in_values=True),
         pa.csv.ConvertOptions(
             null_values=MISSING,
             strings_can_be_null=True,
@@ -193,7 +191,9 @@ def _agreed(columns: Wanted, held: Holding) -> Wanted:
             )
         now = held.schema.field(place).type
         before, after = kind_of_type(field.type), kind_of_type(now)
-        if before == "nothing" != after:
+        if before == "nothing" != after or (
+            pa.types.is_integer(field.type) and pa.types.is_floating(now)
+        ):
             schema = schema.set(i, field.with_type(now))
         elif before == "text" and format_of(held.path) == "csv":
             continue  # whatever is written can be read as text
@@ -226,21 +226,26 @@ def choose_columns(
     target: str | list[str] | None,
     weight: str | None,
     types: Mapping[str, Any] | None = None,
+    also: Iterable[str] = (),
 ) -> Wanted:
-    """Features, target and weight among the columns of the first file."""
+    """Features, target, weight and what else is wanted among the columns of the first file."""
     schema = held.schema
     several = None if target is None or isinstance(target, str) else tuple(target)
     apart = [target] if isinstance(target, str) else list(several or ())
     apart += [] if weight is None else [weight]
     features = [c for c in schema.names if c not in apart] if columns is None else list(columns)
-    names = [*features, *apart]
-    for name in names:
-        if name not in schema.names:
-            raise ValueError(f"There is no column {name!r}; the first file has {schema.names[:20]}")
-        if names.count(name) > 1:
-            raise ValueError(f"Column {name!r} is asked for twice, or is both feature and target.")
     if not features:
         raise ValueError("No column is left to learn from.")
+    also = list(also)
+    for names in ([*features, *apart], also):
+        for name in names:
+            if name not in schema.names:
+                raise ValueError(
+                    f"There is no column {name!r}; the first file has {schema.names[:20]}"
+                )
+            if names.count(name) > 1:
+                raise ValueError(f"Column {name!r} is asked for twice, or as feature and target.")
+    names = list(dict.fromkeys([*also, *features, *apart]))
     if weight is not None and kind_of_type(schema.field(weight).type) != "numbers":
         raise ValueError(f"weight={weight!r} holds {schema.field(weight).type}, not numbers.")
     fields = [schema.field(name) for name in names]

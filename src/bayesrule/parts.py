@@ -7,7 +7,7 @@ bits on any number of threads, processes or machines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -50,6 +50,13 @@ def naming(path: str) -> Iterator[None]:
             raise
         said = str(error) or type(error).__name__
         raise BadFileError(path, said) from error
+
+
+def wants_skipping(on_bad_file: str) -> bool:
+    """Whether bad files are left out; they stop the work otherwise."""
+    if on_bad_file not in ("raise", "skip"):
+        raise ValueError(f"on_bad_file={on_bad_file!r} is not known; use 'raise' or 'skip'.")
+    return on_bad_file == "skip"
 
 
 @dataclass(frozen=True)
@@ -139,3 +146,34 @@ class Skipped:
     groups: tuple[int, int] | None
     n_rows: int | None
     problem: str
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """What was done with files.
+
+    Attributes
+    ----------
+    n_files, n_parts, n_rows : int
+        Files and parts that were used, and their rows.
+    passes : tuple of str
+        What each pass over the files was for.
+    skipped : tuple of Skipped
+        Files, or parts of them, that were left out: path, row groups, rows lost, and why.
+    """
+
+    n_files: int
+    n_parts: int
+    n_rows: int
+    passes: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+    @classmethod
+    def of(
+        cls, parts: list[Part], n_rows: int, passes: Iterable[str], skipped: Iterable[Skipped]
+    ) -> FilesRead:
+        """What was done with parts, some of which may have been left out."""
+        skipped = tuple(skipped)
+        out = {(lost.path, lost.groups) for lost in skipped}
+        kept = [part.path for part in parts if (part.path, part.groups) not in out]
+        return cls(len(set(kept)), len(kept), n_rows, tuple(passes), skipped)

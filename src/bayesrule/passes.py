@@ -22,31 +22,19 @@ from bayesrule.drawing import Draw, Drawn, first_chunk, sample_size, together
 from bayesrule.learned import Learned, classes_with, present
 from bayesrule.memberships import encode_labels, places
 from bayesrule.minimax import Minimax
-from bayesrule.parts import BadFileError, Part, Reader, Skipped, Source, naming
+from bayesrule.parts import (
+    BadFileError,
+    FilesRead,
+    Part,
+    Reader,
+    Skipped,
+    Source,
+    naming,
+    wants_skipping,
+)
 from bayesrule.progress import progress
 from bayesrule.spread import LostRowsError, Tree, in_order
 from bayesrule.stream import source_of_files
-
-
-@dataclass(frozen=True)
-class FilesRead:
-    """What was done with files.
-
-    Attributes
-    ----------
-    n_files, n_parts, n_rows : int
-        Files and parts that were counted, and their rows.
-    passes : tuple of str
-        What each pass over the files was for.
-    skipped : tuple of Skipped
-        Files, or parts of them, that were left out: path, row groups, rows lost, and why.
-    """
-
-    n_files: int
-    n_parts: int
-    n_rows: int
-    passes: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True)
@@ -130,9 +118,7 @@ def fit_files(
     on_bad_file: str,
 ) -> BayesClassifier:
     """A classifier fitted to files."""
-    if on_bad_file not in ("raise", "skip"):
-        raise ValueError(f"on_bad_file={on_bad_file!r} is not known; use 'raise' or 'skip'.")
-    skip = on_bad_file == "skip"
+    skip = wants_skipping(on_bad_file)
     source = source_of_files(paths, target, weight, columns, types, skip)
     return fit_parts(clf, source, classes, executor, sample, skip)
 
@@ -186,9 +172,7 @@ def fit_parts(
         rows = table, found.among(learned.classes, places(found.classes, learned.classes))
     fresh._settled = fresh._settle(rows, trained_on_rows=True)
     skipped = (*source.skipped, *lost)
-    out = {(part.path, part.groups) for part in lost}
-    kept = [part.path for part in source.parts if (part.path, part.groups) not in out]
-    fresh.files_ = FilesRead(len(set(kept)), len(kept), n_rows, tuple(passes), skipped)
+    fresh.files_ = FilesRead.of(source.parts, n_rows, passes, skipped)
     return fresh
 
 

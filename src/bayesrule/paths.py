@@ -46,7 +46,7 @@ def find_files(paths: Any) -> list[str]:
 def _local_files(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = (os.path.join(folder, f) for folder, _, names in os.walk(path) for f in names)
-        return sorted(file for file in inside if _known_suffix(file) and not _hidden(file, path))
+        return sorted(file for file in inside if known_suffix(file) and not _hidden(file, path))
     if os.path.exists(path) or not glob.has_magic(path):
         return [path]  # what is not there is told when it is opened
     return sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
@@ -58,7 +58,8 @@ def _hidden(file: str, folder: str) -> bool:
     return any(name.startswith(("_", ".")) for name in inside)
 
 
-def _known_suffix(path: str) -> bool:
+def known_suffix(path: str) -> bool:
+    """Whether a file's name tells its format."""
     try:
         format_of(path)
     except BadFileError:
@@ -70,7 +71,7 @@ def _remote_files(path: str) -> list[str]:
     filesystem, inside = elsewhere(path)
     names = filesystem.glob(inside) if glob.has_magic(inside) else [inside]
     if filesystem.isdir(inside):
-        names = [name for name in filesystem.find(inside) if _known_suffix(name)]
+        names = [name for name in filesystem.find(inside) if known_suffix(name)]
     return sorted(filesystem.unstrip_protocol(name) for name in names)
 
 
@@ -99,6 +100,17 @@ def format_of(path: str) -> str:
             f"compressed as {', '.join(COMPRESSED)}",
         )
     return found
+
+
+def compression_of(path: str) -> str | None:
+    """How a text file is compressed, as its name tells."""
+    ending = next((c for c in COMPRESSED if path.lower().endswith(c)), None)
+    return None if ending is None else ending[1:].replace("gz", "gzip")
+
+
+def separator_of(path: str) -> str:
+    """What is between the values of a text file, as its name tells."""
+    return "\t" if ".tsv" in os.path.basename(path).lower() else ","
 
 
 def opened(path: str) -> Any:

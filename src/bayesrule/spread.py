@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -160,28 +160,33 @@ def in_order(
                 counted.check(part, found)
                 yield part, found
         else:
-            waiting: deque[tuple[Given, Any]] = deque()
-            todo = iter(parts)
-            try:
-                while True:
-                    while len(waiting) < AHEAD * crew.count + 1:
-                        ahead = next(todo, None)
-                        if ahead is None:
-                            break
-                        told = (tick,) if crew.here else ()
-                        waiting.append((ahead, crew.submit(_alone, work, ahead, *told)))
-                    if not waiting:
-                        break
-                    part, future = waiting.popleft()
-                    found = _result(future, executor, counted)
+            told = (tick,) if crew.here else ()
+            results = handed_out(crew, work, parts, *told)
+            with losing(executor, counted), closing(results):
+                for part, future in results:
+                    found = future.result()
                     counted.check(part, found)
                     if not crew.here:
                         tick(part.n_bytes)
                     yield part, found
-            finally:
-                for _, future in waiting:
-                    future.cancel()
     counted.finish()
+
+
+def handed_out(
+    crew: Workers, work: Callable[..., Any], items: Iterable[Any], *told: Any
+) -> Generator[tuple[Any, Any], None, None]:
+    """Yield each item with the future of the work on it, in order, and few ahead of the reader."""
+    waiting: deque[tuple[Any, Any]] = deque()
+    try:
+        for item in items:
+            waiting.append((item, crew.submit(_alone, work, item, *told)))
+            if len(waiting) > AHEAD * crew.count:
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        for _, future in waiting:
+            future.cancel()
 
 
 def _alone(work: Callable[..., Found], part: Any, *told: Any) -> Found:
@@ -190,17 +195,17 @@ def _alone(work: Callable[..., Found], part: Any, *told: Any) -> Found:
         return work(part, *told)
 
 
-def _result(future: Any, executor: Any, counted: RowsCounted) -> Any:
-    """The result of a future, whose executor may be gone."""
+@contextmanager
+def losing(executor: Any, counted: RowsCounted) -> Iterator[None]:
+    """Say what to do where the executor is gone."""
     try:
-        return future.result()
+        yield
     except (BrokenExecutor, CancelledError) as error:
-        lost: BaseException = error
-    raise LostExecutorError(
-        f"The executor {executor!r} was lost after {counted.n_parts} of {counted.planned} parts "
-        f"({type(lost).__name__}: {lost}). Start another one and call again; with checkpoint= the "
-        "work goes on where it was."
-    ) from lost
+        raise LostExecutorError(
+            f"The executor {executor!r} was lost after {counted.n_parts} of {counted.planned} "
+            f"parts ({type(error).__name__}: {error}). Start another one and call again; with "
+            "checkpoint= the work goes on where it was."
+        ) from error
 
 
 class RowsCounted:

@@ -10,12 +10,9 @@ and a model is returned only after its parts have been found to agree.
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import stat
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, BinaryIO
@@ -25,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesrule import decide
 from bayesrule.archive import Archive, write_archive
+from bayesrule.aside import write_aside
 from bayesrule.classifier import BayesClassifier
 from bayesrule.codec import Decoder, Encoder
 from bayesrule.density import LogDensity, memory_budget
@@ -274,29 +272,3 @@ def _classifier_of(model: Model, row: Table) -> BayesClassifier:
     if model.randomised:
         row_keys(row, model.random_state)
     return clf
-
-
-# ---------------------------------------------------------------------- writing
-
-
-def write_aside(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
-    """Write a new file next to the old one, which it replaces when it is whole."""
-    target = os.path.realpath(os.fsdecode(path))
-    folder = os.path.dirname(target)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"There is no folder {folder!r} to save a model in; make it first.")
-    if os.path.isdir(target):
-        raise IsADirectoryError(f"{target!r} is a folder; name a file in it, such as model.bayes.")
-    aside = os.path.join(folder, f".{secrets.token_hex(8)}.part")
-    try:
-        with open(aside, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            shutil.copymode(target, aside)
-        os.replace(aside, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(aside)
-        raise

@@ -131,8 +131,8 @@ def draw(result: Any, path: Path) -> None:
     """Write the picture of a comparison, without a screen."""
     import matplotlib as mpl
 
+    from bayesrule.aside import write_aside
     from bayesrule.displays import ComparisonDisplay
-    from bayesrule.store import write_aside
 
     mpl.use("Agg")
     kind = path.suffix.lstrip(".").lower()

@@ -54,7 +54,7 @@ def read_labelled(path: str | Path, target: str, weight: str | None = None) -> A
 
 def write_rows(rows: Any, path: Path) -> None:
     """Write an Arrow table as the ending of the name says."""
-    from bayesrule.store import write_aside
+    from bayesrule.aside import write_aside
 
     if path.suffix == ".csv":
         from pyarrow import csv
