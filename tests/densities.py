@@ -24,6 +24,7 @@ from bayesrule import (
     Kernel,
     KMeansProfiles,
     Multinomial,
+    Neighbors,
     Profiled,
     Words,
 )
@@ -74,10 +75,8 @@ def _kernel(name: str, density: Kernel, *equivariant: str) -> Listed:
     return Listed(name, density, {"equivariant": changes, "tolerance": 1e-7})
 
 
-def _histogram(name: str, density: Histogram, *units: str) -> Listed:
-    """Edges of the user's own know the units of the columns."""
-    changes = () if units else ("shift", "scale")
-    return Listed(name, density, {"equivariant": changes, "smooth": False})
+def _histogram(name: str, density: Histogram) -> Listed:
+    return Listed(name, density, {"smooth": False})
 
 
 def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
@@ -215,8 +214,10 @@ DENSITIES = [
     _histogram("histogram", Histogram()),
     _histogram("histogram-joint", Histogram("doane", joint=True)),
     _histogram("histogram-blocks", Histogram("blocks", smoothing=0.5)),
-    _histogram("histogram-knuth", Histogram("knuth", joint=True)),
-    _histogram("histogram-width", Histogram(width=1.5, origin=0.25, smoothing=0), "none"),
+    Listed("neighbors", Neighbors(), {}),
+    Listed("neighbors-distance", Neighbors(7, "manhattan", "distance", smoothing=1.0), {}),
+    Listed("neighbors-cv", Neighbors("cv", "standardised"), {}),
+    Listed("neighbors-thinned", Neighbors(1, "within", edited=True, condensed=True), {}),
     _kernel("kernel", Kernel()),
     _kernel("kernel-full", Kernel(product=False)),
     _kernel("kernel-columns", Kernel("cosine", "isj", joint=False)),

@@ -37,6 +37,7 @@ _HOME = {
     "LostRowsError": "spread",
     "ModelFileError": "store",
     "Multinomial": "multinomial",
+    "Neighbors": "neighbors",
     "NormalInverseWishart": "conjugate",
     "Poisson": "rates",
     "Profiled": "profiled",

@@ -53,6 +53,14 @@ def _is_normalised(clf: BayesClassifier) -> bool:
     return True
 
 
+def _tells_intervals(clf: BayesClassifier) -> bool:
+    if not hasattr(clf._ready().log_density, "posterior_interval"):
+        raise AttributeError(
+            "Only neighbours tell how sure a posterior is: they are few, and can be counted."
+        )
+    return True
+
+
 def _keeps_enough(clf: BayesClassifier) -> bool:
     if isinstance(clf.priors, Minimax) and not clf._density().atoms_from_counts:
         raise AttributeError(NEEDS_ROWS)
@@ -611,6 +619,28 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def log_marginal(self, X: Any) -> np.ndarray:
         """log p(x) = log sum_k prior[k] density(x | k): how likely the row is at all."""
         return self._posterior(X)[1]
+
+    @available_if(_tells_intervals)
+    def posterior_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
+        """Bounds of the posteriors, shape (n, K, 2), that the few rows behind them allow.
+
+        For each class they are those of the chance that a neighbour is of that class (the interval
+        of Jeffreys, on as many votes as there are neighbours), priced by priors and class sizes. A
+        class without a neighbour has the posterior zero, but not an upper bound of zero.
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        settled = self._ready()
+        table = self._read(X, self._learned.prepared)
+        law: Any = settled.log_density
+
+        def work(start: int, stop: int) -> np.ndarray:
+            bounds: np.ndarray = law.posterior_interval(
+                table.block(start, stop), settled.rule.priors, level
+            )
+            return bounds
+
+        return np.concatenate(list(over_blocks(work, law, table)))
 
     @available_if(_factors)
     def contributions(self, X: Any) -> np.ndarray:

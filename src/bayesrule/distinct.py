@@ -7,11 +7,17 @@ or on whether a row came three times or with a weight of three.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import pairwise
+from operator import add
+from typing import Any
 
 import numpy as np
 
-from bayesrule.stats import Sample
+from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.memberships import Memberships
+from bayesrule.stats import Sample, Several, Sums
+from bayesrule.tables import Table
 
 
 @dataclass(frozen=True)
@@ -68,3 +74,22 @@ def points_by_class(sample: Sample, n_classes: int) -> list[Points]:
         Points.of(sample.rows[mine], sample.weights[mine])
         for mine in (order[a:b] for a, b in pairwise(edges))
     ]
+
+
+def gathered(table: Table, memberships: Memberships) -> Several:
+    """The statistic of densities that keep their rows: the weights of the classes, and the rows."""
+    work = partial(_rows, table, memberships)
+    parts = list(map_blocks(work, len(table), block_rows(table.n_columns)))
+    weight = reduce(add, (part.weight for part, _ in parts))
+    sample = Sample.joined([rows for _, rows in parts])
+    return Several((Sums(weight, weight[:, None]), sample))
+
+
+def _rows(table: Table, memberships: Memberships, start: int, stop: int) -> tuple[Any, Sample]:
+    """Class weights and rows of one block."""
+    values = table.block(start, stop).numbers
+    assert values is not None
+    rows, codes, weights = memberships.entries(start, stop)
+    weight = np.bincount(codes, weights, memberships.n_classes)
+    part = Sample(values[rows], np.array(codes), np.array(weights, np.float64))
+    return Sums(weight, weight[:, None]), part

@@ -38,10 +38,19 @@ def best_for_rule(settings: Kernel, points: list[Points], rule: Rule) -> float:
         for m, multiple in enumerate(multiples):
             found[m] = left_out_gain(settings, points, rule, float(multiple))
             meter.advance()
+    return float(multiples[most_earning(found)])
+
+
+def most_earning(found: np.ndarray) -> int:
+    """The setting of highest gain, by (gain, its error, log-posterior) of each.
+
+    Among those whose gains cannot be told apart it is that of the highest log-posterior, and the
+    first of equal ones.
+    """
     gain, error, score = found.T
     best = int(np.argmax(gain))
     equal = gain >= gain[best] - EQUAL * error[best]
-    return float(multiples[np.argmax(np.where(equal, score, -np.inf))])
+    return int(np.argmax(np.where(equal, score, -np.inf)))
 
 
 def left_out_gain(
@@ -67,20 +76,32 @@ def left_out_gain(
                         if j == k
                         else bumps.log_density(rows[there])
                     )
+    weights = [some.weights[places] for some, places in zip(points, asked, strict=True)]
+    return judged(values, weights, np.array([some.total for some in points]), rule)
+
+
+def judged(
+    values: list[np.ndarray], weights: list[np.ndarray], totals: np.ndarray, rule: Rule
+) -> tuple[float, float, float]:
+    """Expected gain, its error, and expected log-posterior of left-out rows of every class.
+
+    ``values[k]`` are log-densities (m_k, K) of rows of class k, ``weights[k]`` theirs, and
+    ``totals[k]`` the weight of all rows of the class that they stand for.
+    """
     gain, variance, score = 0.0, 0.0, 0.0
-    for k, some in enumerate(points):
+    for k, total in enumerate(totals):
         prior = rule.priors[k]
-        if not len(some.rows) or prior == 0:
+        if not len(values[k]) or prior == 0:
             continue
         best, _ = decide.best_decisions(values[k], rule.priors, rule.gain[None])
         posterior, _, _ = decide.posterior(values[k], rule.priors)
-        weights = some.weights[asked[k]] / some.weights[asked[k]].sum()
+        shares = weights[k] / weights[k].sum()
         earned = rule.gain[k, best]
-        mean = float(weights @ earned)
+        mean = float(shares @ earned)
         gain += prior * mean
-        variance += prior**2 * float(weights @ (earned - mean) ** 2) / some.total
+        variance += prior**2 * float(shares @ (earned - mean) ** 2) / total
         logs = decide.log_of(posterior[:, k])
-        score += prior * float(weights @ np.maximum(logs, WORST))
+        score += prior * float(shares @ np.maximum(logs, WORST))
     return gain, float(np.sqrt(variance)), score
 
 

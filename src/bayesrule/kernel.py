@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,13 +18,12 @@ import numpy as np
 from bayesrule.bandwidths import NAMES, check_given
 from bayesrule.bump_sum import BumpSum
 from bayesrule.density import Density, LogDensity, Rule
-from bayesrule.distinct import Points, points_by_class
+from bayesrule.distinct import Points, gathered, points_by_class
 from bayesrule.gain_tuning import best_for_rule
-from bayesrule.kernels.blocks import block_rows, map_blocks
 from bayesrule.memberships import Memberships
 from bayesrule.notices import FewRowsWarning
 from bayesrule.shapes import SHAPES, Shape, find_shape
-from bayesrule.stats import Sample, Several, Sums
+from bayesrule.stats import Several
 from bayesrule.tables import Table, read_numbers
 from bayesrule.widths import class_widths
 
@@ -143,11 +140,7 @@ class Kernel(Density):
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
         """The rows."""
-        work = partial(_rows, table, memberships)
-        parts = list(map_blocks(work, len(table), block_rows(table.n_columns)))
-        weight = reduce(add, (part.weight for part, _ in parts))
-        sample = Sample.joined([rows for _, rows in parts])
-        return Several((Sums(weight, weight[:, None]), sample))
+        return gathered(table, memberships)
 
     def settle(self, stats: Several) -> LogDensity:
         """Bandwidths, and bumps ready to be added up."""
@@ -212,16 +205,6 @@ class Kernel(Density):
             bumps = BumpSum(self.shape, product, some, width, np.empty(0))
             found.append((bumps.adapted() if self.adaptive else bumps).ready())
         return found
-
-
-def _rows(table: Table, memberships: Memberships, start: int, stop: int) -> tuple[Any, Sample]:
-    """Class weights and rows of one block."""
-    values = table.block(start, stop).numbers
-    assert values is not None
-    rows, codes, weights = memberships.entries(start, stop)
-    weight = np.bincount(codes, weights, memberships.n_classes)
-    part = Sample(values[rows], np.array(codes), np.array(weights, np.float64))
-    return Sums(weight, weight[:, None]), part
 
 
 @dataclass(frozen=True)

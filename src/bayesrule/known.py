@@ -30,6 +30,7 @@ from bayesrule.memberships import Memberships
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.multinomial import Multinomial
+from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
@@ -39,6 +40,7 @@ from bayesrule.soundness import (
     check_counts,
     check_encoding,
     check_fitted_histogram,
+    check_fitted_neighbors,
     check_fitted_profiles,
     check_fitted_whole,
     check_fuzzy_centres,
@@ -154,6 +156,16 @@ def _counted_rows(learned: Learned, row: Table) -> None:
     require(sample.codes < len(sums.weight), "it has rows of other classes")
     weight = np.bincount(sample.codes, sample.weights, len(sums.weight))
     require(np.isclose(weight, sums.weight), "its rows are not those of its classes")
+
+
+def _counted_neighbors(learned: Learned, row: Table) -> None:
+    """Complete rows, which the metric that was learned can map."""
+    _counted_rows(learned, row)
+    rows = learned.stats.parts[1].rows
+    require(~np.isnan(rows), "it has rows with missing values")
+    metric = getattr(learned.prepared, "metric", None)
+    if type(metric) is Metric:
+        require(len(metric.shift) == row.n_columns, "its metric is of other columns")
 
 
 def _counted_bins(learned: Learned, row: Table) -> None:
@@ -275,6 +287,7 @@ KNOWN: dict[str, Known] = {
     "FittedColumns": Known(FittedColumns),
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
     "Encoding": Known(Encoding, check_encoding),
+    "FittedNeighbors": Known(FittedNeighbors, check_fitted_neighbors),
     "FittedProfiles": Known(FittedProfiles, check_fitted_profiles),
     "FuzzyCentres": Known(FuzzyCentres, check_fuzzy_centres),
     "FuzzyProfiles": Known(FuzzyProfiles),
@@ -291,6 +304,7 @@ KNOWN: dict[str, Known] = {
     "Kernel": Known(Kernel, counted=_counted_rows),
     "LogNormal": Known(LogNormal),
     "MeanPrior": Known(MeanPrior),
+    "Neighbors": Known(Neighbors, counted=_counted_neighbors),
     "NormalInverseWishart": Known(NormalInverseWishart),
     "Multinomial": Known(Multinomial),
     "Poisson": Known(Poisson),

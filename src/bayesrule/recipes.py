@@ -14,6 +14,7 @@ from bayesrule.columns import Columns
 from bayesrule.gaussian import Gaussian
 from bayesrule.kernel import Kernel
 from bayesrule.minimax import Minimax
+from bayesrule.neighbors import Neighbors
 from bayesrule.profiled import Profiled
 from bayesrule.words import Words
 
@@ -286,3 +287,63 @@ def kernel_bayes(
     density = Kernel(kernel, bandwidth, joint=False)
     by_type = {"numbers": density, "counts": Kernel(kernel, bandwidth, joint=False)}
     return BayesClassifier(Columns(columns, **by_type), priors, gain)
+
+
+def knn(
+    k: Any = "cv",
+    metric: Any = "standardised",
+    weights: Any = "uniform",
+    priors: Any = "empirical",
+    gain: Any = None,
+    **settings: Any,
+) -> BayesClassifier:
+    """The k nearest neighbours, k chosen by the gain of the decisions on rows left out in turn.
+
+    Parameters
+    ----------
+    k, metric, weights
+        As in :class:`bayesrule.Neighbors`.
+    priors, gain
+        As in :class:`BayesClassifier`. They enter by Bayes' rule: P(k | x) ∝ prior_k k_k / n_k.
+    **settings
+        Further settings of the neighbours: ``feature_weights``, ``edited``, ``condensed``,
+        ``smoothing``.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X, y = [[0.0], [1.0], [2.0], [6.0], [7.0], [8.0]], ["low"] * 3 + ["high"] * 3
+    >>> recipes.knn(k=3).fit(X, y).predict([[2.5], [6.5]]).tolist()
+    ['low', 'high']
+    """
+    return BayesClassifier(Neighbors(k, metric, weights, **settings), priors, gain)
+
+
+def nearest_neighbor(
+    metric: Any = "standardised",
+    edited: bool = False,
+    condensed: bool = False,
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """The class of the nearest row, of all of them or of those that thinning keeps.
+
+    Parameters
+    ----------
+    metric, edited, condensed
+        As in :class:`bayesrule.Neighbors`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    Examples
+    --------
+    Two of the rows decide as all ten do:
+
+    >>> import numpy as np
+    >>> from bayesrule import recipes
+    >>> X, y = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
+    >>> clf = recipes.nearest_neighbor(condensed=True).fit(X, y)
+    >>> clf.log_density_.thinning.kept, clf.score(X, y)
+    (2, 1.0)
+    """
+    return BayesClassifier(Neighbors(1, metric, edited=edited, condensed=condensed), priors, gain)

@@ -16,6 +16,7 @@ from bayesrule.histogram import FittedHistogram
 from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles
@@ -118,6 +119,13 @@ def check_fitted_histogram(fitted: FittedHistogram) -> None:
     require(not fitted.joint or cells < MOST_CELLS, "its bins make too many cells")
     require_numbers(fitted.smoothing)
     require(0.0 <= fitted.smoothing < np.inf, "its smoothing is no weight")
+
+
+def check_fitted_neighbors(fitted: FittedNeighbors) -> None:
+    require(type(fitted.density) is Neighbors, "its neighbours are of another density")
+    require(fitted.metric is None or type(fitted.metric) is Metric, "its metric is none")
+    require_numbers(fitted.k)
+    require(0.0 < fitted.k < np.inf, "it has no number of neighbours")
 
 
 def check_word_counts(stats: WordCounts) -> None:
