@@ -297,3 +297,16 @@ def test_the_folder_of_an_output_must_exist(folder, tmp_path, capsys):
     assert run(["fit", str(folder / "train.parquet"), "--target", "state", "-o", str(out)]) == 1
     assert "no folder" in said(capsys)
     assert not Path(out).exists()
+
+
+def test_report_writes_a_page_under_the_stated_rule(folder, tmp_path, capsys):
+    model, data = str(folder / "rule.bayes"), str(folder / "test.parquet")
+    page = tmp_path / "page.html"
+    assert run(["report", model, data, *words("--target state --sample 50 --json -o"), str(page),
+                "--gain", GAIN.replace("-100", "-7")]) == 0  # fmt: skip
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"file": str(page), "bytes": page.stat().st_size, "rows": 50}
+    assert "[20.0,-7.0,16.6]" not in page.read_text()  # no class is a decision: none on offer
+    assert "[20.0,-7.0]" in page.read_text()
+    assert run(["report", model, data, *words("--target state -o page.txt")]) == 2
+    assert "end in .html" in said(capsys)

@@ -20,6 +20,7 @@ _HOME = {
     "Categorical": "discrete",
     "Columns": "columns",
     "Comparison": "comparison",
+    "DecisionReport": "decision_report",
     "Evaluation": "evaluation",
     "Exponential": "rates",
     "FromClassifier": "foreign",
@@ -53,6 +54,7 @@ _HOME = {
     "expected_gain_scorer": "evaluation",
     "load": "store",
     "recipes": None,
+    "report": "decision_report",
     "save": "store",
 }
 

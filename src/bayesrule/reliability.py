@@ -46,7 +46,8 @@ def reliability(posterior: np.ndarray, happened: np.ndarray, shares: np.ndarray)
     >>> table.predicted, table.observed
     (array([0.2, 0.9]), array([0.5, 1. ]))
     """
-    values, where = np.unique(posterior, return_inverse=True)
+    # Rounding must not part what is one prediction, say a chance of one and of one less a bit.
+    values, where = np.unique(np.round(posterior, 12), return_inverse=True)
     weight = np.bincount(where, shares)
     middle = np.cumsum(weight) - 0.5 * weight
     bins = np.minimum((BINS * middle / weight.sum()).astype(int), BINS - 1)

@@ -127,6 +127,72 @@ def compare(
         say(str(result))
 
 
+def report(
+    model: Path,
+    data: Path,
+    /,
+    *,
+    target: Target,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("report.html"),
+    gain: Gain = None,
+    priors: Priors = None,
+    weight: Weight = None,
+    title: str | None = None,
+    sample: int = 4000,
+    include_features: Annotated[bool, Parameter(negative="")] = False,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Write one HTML page on which anyone can see a rule at work and try other gains and priors.
+
+    It needs no network and no Python. It holds log-densities and labels of a sample of the rows.
+
+    Parameters
+    ----------
+    model
+        A .bayes file.
+    data
+        Parquet, Feather or CSV, with the columns of the fit and the true class; best rows that it
+        was not fitted on.
+    output
+        The page.
+    title
+        Its title; the name of the model file unless stated.
+    sample
+        Rows that the page holds at most.
+    include_features
+        Put the features of the rows into the page too, for looking cases up.
+    """
+    from bayesrule import load
+    from bayesrule import report as write
+    from bayesrule.cli.reading import read_labelled
+
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise Complaint(f"--output {str(output)!r} is no page: let it end in .html.")
+    stated = {"gain": gain_of(gain), "priors": priors_of(priors)}
+    clf = load(model)
+    X, y, weights = read_labelled(data, target, weight)
+    changed = {name: value for name, value in stated.items() if value is not None}
+    if changed:
+        clf = clf.with_rule(**changed, X=X if priors is not None else None)
+    page = write(
+        clf,
+        X,
+        y,
+        weights,
+        path=output,
+        title=title or model.stem,
+        sample=sample,
+        include_features=include_features,
+        seed=seed,
+    )
+    told = {"file": str(output), "bytes": len(page.html.encode()), "rows": len(page.rows)}
+    if json:
+        print_json(told)
+    else:
+        say(f"{output}: {told['rows']:,} rows, {told['bytes']:,} bytes. Open it in a browser.")
+
+
 def draw(result: Any, path: Path) -> None:
     """Write the picture of a comparison, without a screen."""
     import matplotlib as mpl

@@ -39,6 +39,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     learning.fit,
     judging.evaluate,
     judging.compare,
+    judging.report,
     learning.tune,
     using.rule,
     showing.inspect,
