@@ -310,3 +310,27 @@ def test_report_writes_a_page_under_the_stated_rule(folder, tmp_path, capsys):
     assert "[20.0,-7.0]" in page.read_text()
     assert run(["report", model, data, *words("--target state -o page.txt")]) == 2
     assert "end in .html" in said(capsys)
+
+
+def test_predict_streams_decisions_into_any_format_and_prints_csv(folder, tmp_path, capsys):
+    model, data = str(folder / "rule.bayes"), str(folder / "test.parquet")
+    rows = pq.read_table(data)
+    X, expected = rows.drop_columns(["state"]), load(model).predict(rows.drop_columns(["state"]))
+    for name in ("out.csv", "out.parquet"):
+        out = str(tmp_path / name)
+        assert run(["predict", model, data, "-o", out, *words("--keep state --json")]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told == {"file": out, "rows": len(rows), "files": 1}
+    done = pq.read_table(tmp_path / "out.parquet")
+    assert done["decision"].to_pylist() == expected.tolist()
+    assert done["state"].equals(rows["state"])
+    np.testing.assert_allclose(
+        done["gain_treat"].to_numpy(), load(model).expected_gains(X)[:, 0], rtol=1e-12
+    )
+    capsys.readouterr()
+    assert run(["predict", model, data, *words("--keep state --only-decisions")]) == 0
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["decision"] for row in printed] == expected.tolist()
+    assert set(printed[0]) == {"state", "decision"}
+    assert run(["predict", model, str(folder / "tets.parquet")]) == 2
+    assert "Did you mean" in said(capsys)

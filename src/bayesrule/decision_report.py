@@ -10,10 +10,11 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from bayesrule.aside import write_aside
 from bayesrule.classifier import BayesClassifier
 from bayesrule.displays.slices import Slices
 from bayesrule.displays.sources import as_rule_sees, chosen_estimator, final_rule, memberships_in
@@ -21,7 +22,6 @@ from bayesrule.displays.style import decision_colours
 from bayesrule.page_data import Budget, case_terms, feature_texts, plane_maps, rows_data, rule_data
 from bayesrule.page_text import write_page
 from bayesrule.settling import log_densities
-from bayesrule.store import write_aside
 
 #: Bytes of a page at most.
 MOST_BYTES = 1_000_000
@@ -46,11 +46,7 @@ class DecisionReport:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, which appears when it is whole."""
-
-        def write(file: BinaryIO) -> None:
-            file.write(self.html.encode())
-
-        write_aside(path, write)
+        write_aside(path, lambda file: file.write(self.html.encode()))
 
     def _repr_html_(self) -> str:
         """The page in a frame, for notebooks."""

@@ -41,6 +41,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     judging.compare,
     judging.report,
     learning.tune,
+    using.predict,
     using.rule,
     showing.inspect,
     using.merge,

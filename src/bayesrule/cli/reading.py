@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Any
 
 from bayesrule.cli.asking import Complaint, nearest
 
 
+def check_there(path: str | Path) -> Path:
+    """The path of a file that exists; a complaint with the likeliest name otherwise."""
+    path = Path(path)
+    if path.exists():
+        return path
+    try:
+        near = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        near = []
+    close = difflib.get_close_matches(path.name, near, n=1, cutoff=0.6)
+    hint = f" Did you mean {str(path.with_name(close[0]))!r}?" if close else ""
+    raise Complaint(f"There is no file {str(path)!r}.{hint}")
+
+
 def read_rows(path: str | Path) -> Any:
     """All rows of a file, as an Arrow table."""
-    path = Path(path)
-    if not path.exists():
-        raise Complaint(f"There is no file {str(path)!r}.")
+    path = check_there(path)
     import pyarrow as pa
 
     ending = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix

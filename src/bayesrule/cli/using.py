@@ -1,14 +1,72 @@
-"""Commands that make one model file of others: rule, merge."""
+"""Commands that use model files: predict, rule, merge."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from bayesrule.cli.asking import Complaint, gain_of, priors_of
-from bayesrule.cli.telling import Gain, Json, Priors, print_json, say
+from bayesrule.cli.reading import check_there
+from bayesrule.cli.telling import Gain, Json, Output, Priors, print_json, say
+
+
+def predict(
+    model: Path,
+    data: Annotated[list[Path], Parameter(negative="")],
+    /,
+    *,
+    output: Output = None,
+    keep: Annotated[list[str] | None, Parameter(name="--keep", negative="")] = None,
+    only: Annotated[bool, Parameter(name="--only-decisions", negative="")] = False,
+    json: Json = False,
+) -> None:
+    """Decide the rows of files of any size.
+
+        bayesrule predict rule.bayes cases.parquet -o decided.csv --keep case_id
+
+    Writes the decision, the chance of each class and the expected gain of each decision beside the
+    columns to keep, in the order of the rows.
+
+    Parameters
+    ----------
+    model
+        A .bayes file.
+    data
+        Parquet, Feather or CSV files with the columns of the fit; others may be there too.
+    output
+        A .parquet, .arrow, .csv or .csv.gz file, or a new folder for a Parquet file per part.
+        Without it, CSV is printed.
+    keep
+        A column to write beside the answers; may be repeated. Without it all are kept.
+    only
+        Write the decision without chances and expected gains.
+    """
+    from bayesrule import load
+
+    for path in data:
+        check_there(path)
+    clf = load(model)
+    settings = {"posteriors": not only, "gains": not only}
+    if output is not None:
+        done = clf.predict_files(data, output, keep, **settings)
+        told = {"file": str(output), "rows": done.n_rows, "files": done.n_files}
+        if json:
+            print_json(told)
+        else:
+            say(f"{output}: {done.n_rows:,} rows decided.")
+        return
+    if json:
+        raise Complaint("predict --json tells what was written: say where with -o FILE.")
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "decided.csv"
+        clf.predict_files(data, whole, keep, **settings)
+        with open(whole, encoding="utf-8", newline="") as file:
+            shutil.copyfileobj(file, sys.stdout)
 
 
 def rule(
