@@ -10,8 +10,7 @@ happens in ``settle``.
 from __future__ import annotations
 
 import warnings
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,12 +29,11 @@ from bayesrule.covariances import (
 )
 from bayesrule.density import Density, LogDensity, check_memory
 from bayesrule.gaussian_laws import DiagonalGaussian, FullGaussian
-from bayesrule.kernels import gaussian as loops
-from bayesrule.kernels.blocks import BLOCK_BYTES, block_rows, map_blocks
 from bayesrule.memberships import Memberships
 from bayesrule.missing import complete_by_em
+from bayesrule.moments import moments_by_column, moments_by_pair
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
-from bayesrule.stats import Moments, Sample, Several
+from bayesrule.stats import Moments, Several
 from bayesrule.tables import Table
 
 
@@ -143,13 +141,9 @@ class Gaussian(Density):
 
     def tally(self, table: Table, memberships: Memberships) -> Moments | Several:
         """Moments of each class; where columns do not factor, incomplete rows are kept beside."""
-        shift = _near(table)
         if self.covariance in ("diag", "spherical"):
-            work = partial(_diagonal_moments, table, memberships, shift)
-            # One pass that keeps nothing of the rows: long blocks save merging.
-            size = block_rows(table.n_columns, bytes_per_block=8 * BLOCK_BYTES)
-            return reduce(add, map_blocks(work, len(table), size))
-        return _scatter(table, memberships, shift, tied=self.covariance == "tied")
+            return moments_by_column(table, memberships)
+        return moments_by_pair(table, memberships, tied=self.covariance == "tied")
 
     def settle(self, stats: Moments | Several) -> LogDensity:
         """Means and covariances: given the prior, or shrunk and repaired where they must be."""
@@ -185,90 +179,6 @@ def _refuse_overflow(moments: Moments) -> None:
             "those that do): multiply it by a power of ten, since the scale of a column does not "
             "matter to the decisions."
         )
-
-
-def _near(table: Table) -> np.ndarray:
-    """A point near the data that means can be told relative to: the median of some rows.
-
-    One row alone might be an outlier, and cost all means their last digits.
-    """
-    assert table.numbers is not None
-    step = -(-len(table) // 99)
-    some = np.asarray(table.numbers[::step], dtype=np.float64)
-    if not table.missing:
-        return np.median(some, axis=0)
-    ranked = np.sort(some, axis=0)  # missing values come last
-    known = np.sum(~np.isnan(some), axis=0)
-    point = ranked[np.maximum(known - 1, 0) // 2, np.arange(table.n_columns)]
-    return np.where(known > 0, point, 0.0)
-
-
-def _diagonal_moments(
-    table: Table, memberships: Memberships, shift: np.ndarray, start: int, stop: int
-) -> Moments:
-    """Moments per column of one block, each column with its own weight if values are missing."""
-    block = table.block(start, stop)
-    loop = loops.sums_about_first_seen if table.missing else loops.sums_about_first
-    entries = memberships.entries(start, stop)
-    weight, first, total, squares = loop(block.numbers, *entries, memberships.n_classes)
-    weight = weight if table.missing else np.repeat(weight[:, None], table.n_columns, axis=1)
-    some = np.where(weight > 0, weight, 1.0)
-    mean = np.where(weight > 0, first - shift + total / some, 0.0)
-    second = np.maximum(squares - total * (total / some), 0.0)
-    return Moments("diagonal", shift, weight, mean, second)
-
-
-def _scatter(table: Table, memberships: Memberships, shift: np.ndarray, *, tied: bool) -> Several:
-    """Moments of the complete rows, and the incomplete rows themselves."""
-    work = partial(_full_moments, table, memberships, shift, tied)
-    total: Moments | None = None
-    kept: list[Sample] = []
-    for moments, incomplete in map_blocks(work, len(table), block_rows(table.n_columns)):
-        total = moments if total is None else total + moments
-        kept.append(incomplete)
-    return Several((total, Sample.joined(kept)))
-
-
-def _full_moments(
-    table: Table,
-    memberships: Memberships,
-    shift: np.ndarray,
-    tied: bool,
-    start: int,
-    stop: int,
-) -> tuple[Moments, Sample]:
-    """Moments of the complete rows of one block, and its incomplete rows."""
-    values = np.asarray(table.block(start, stop).numbers, dtype=np.float64)
-    rows, codes, weights = memberships.entries(start, stop)
-    kept = Sample(values[:0], codes[:0], weights[:0])
-    if table.missing:
-        gaps: np.ndarray = np.any(np.isnan(values), axis=1)
-        gaps = gaps[rows]
-        kept = Sample(values[rows[gaps]], codes[gaps], weights[gaps])
-        rows, codes, weights = rows[~gaps], codes[~gaps], weights[~gaps]
-    n_columns, n_classes = values.shape[1], memberships.n_classes
-    order = np.argsort(codes, kind="stable")
-    edges = np.searchsorted(codes[order], np.arange(n_classes + 1))
-    weight = np.bincount(codes, weights, n_classes)
-    mean = np.zeros((n_classes, n_columns))
-    second = np.zeros((n_columns, n_columns) if tied else (n_classes, n_columns, n_columns))
-    for k in np.flatnonzero(weight > 0):
-        mine = order[edges[k] : edges[k + 1]]
-        # Squares about a row of the class are of the size of its variance, wherever it lies.
-        first = values[rows[mine[0]]]
-        deviations = values[rows[mine]] - first
-        w = weights[mine]
-        centre = w @ deviations / weight[k]
-        mean[k] = first - shift + centre
-        deviations -= centre
-        if (w != 1.0).any():
-            deviations *= np.sqrt(w)[:, None]
-        scatter = deviations.T @ deviations
-        if tied:
-            second += scatter
-        else:
-            second[k] = scatter
-    return Moments("tied" if tied else "full", shift, weight, mean, second), kept
 
 
 def _degrees(weight: np.ndarray, settings: Gaussian, used: int = 1) -> np.ndarray:

@@ -56,6 +56,31 @@ def add_addresses(values, boundaries, offset, strides, missing_level, out):
 
 
 @compiled
+def add_column(values, boundaries, stride, missing_level, out):
+    """Add the part of one contiguous column, as :func:`add_addresses` does for rows.
+
+    With few boundaries they are taken one at a time: the processor then does several rows at once.
+    """
+    n_rows = values.size
+    if boundaries.size <= FEW:
+        for boundary in boundaries:
+            for i in range(n_rows):
+                out[i] += stride if values[i] >= boundary else 0
+    else:
+        for i in range(n_rows):
+            out[i] += level_of(np.float64(values[i]), boundaries, 0, boundaries.size) * stride
+    lost = 0
+    for i in range(n_rows):
+        if values[i] != values[i]:
+            if missing_level < 0:
+                out[i] = -(1 << 62)
+                lost += 1
+            else:
+                out[i] += missing_level * stride
+    return lost
+
+
+@compiled
 def add_codes(codes, places, strides, out):
     """Add the part of each coded column; ``places[j, c]`` is the level of code c, -1 for none.
 

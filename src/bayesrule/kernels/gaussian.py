@@ -61,6 +61,95 @@ def sums_about_first_seen(values, rows, codes, weights, n_classes):
     return weight, first, total, squares
 
 
+#: Rows of a class that are gathered before they are added up, column by column.
+GATHERED = 256
+#: Numbers that all classes together may gather.
+MOST_GATHERED = 1 << 19
+
+
+@compiled
+def scatter_of_classes(values, rows, codes, weights, n_classes, shared):
+    """Weight, first row, mean less that row, and scatter about the mean, of each class.
+
+    Rows are gathered class by class, and each gathering is centred about its own mean before it is
+    added to those before, so no digits are lost wherever the data lie. One scatter is kept for all
+    classes if it is ``shared``.
+    """
+    n_columns = values.shape[1]
+    room = max(8, min(GATHERED, MOST_GATHERED // max(1, n_classes * n_columns)))
+    gathered = np.empty((n_classes, n_columns, room))
+    gathered_weights = np.empty((n_classes, room))
+    filled = np.zeros(n_classes, np.int64)
+    weight = np.zeros(n_classes)
+    seen = np.zeros(n_classes, np.bool_)
+    first = np.zeros((n_classes, n_columns))
+    mean = np.zeros((n_classes, n_columns))
+    second = np.zeros((1 if shared else n_classes, n_columns, n_columns))
+    for e in range(rows.size):
+        i = rows[e]
+        k = codes[e]
+        if not seen[k]:
+            seen[k] = True
+            for j in range(n_columns):
+                first[k, j] = values[i, j]
+        f = filled[k]
+        for j in range(n_columns):
+            gathered[k, j, f] = values[i, j] - first[k, j]
+        gathered_weights[k, f] = weights[e]
+        filled[k] = f + 1
+        if f + 1 == room:
+            weight[k] = add_gathered(
+                gathered[k],
+                gathered_weights[k],
+                room,
+                weight[k],
+                mean[k],
+                second[0 if shared else k],
+            )
+            filled[k] = 0
+    for k in range(n_classes):
+        if filled[k]:
+            scatter = second[0 if shared else k]
+            weight[k] = add_gathered(
+                gathered[k], gathered_weights[k], filled[k], weight[k], mean[k], scatter
+            )
+    for scatter in second:
+        for j in range(n_columns):
+            for i in range(j):
+                scatter[i, j] = scatter[j, i]
+    return weight, first, mean, second
+
+
+@compiled(reassociate=True)
+def add_gathered(columns, weights, n_rows, weight, mean, scatter):
+    """Add rows to a mean and to the lower half of a scatter about it; returns the new weight."""
+    more = 0.0
+    for f in range(n_rows):
+        more += weights[f]
+    if more <= 0.0:
+        return weight
+    n_columns = columns.shape[0]
+    weighted = np.empty(n_rows)
+    apart = np.empty(n_columns)
+    between = weight * more / (weight + more)
+    for j in range(n_columns):
+        total = 0.0
+        for f in range(n_rows):
+            total += weights[f] * columns[j, f]
+        centre = total / more
+        apart[j] = centre - mean[j]
+        mean[j] += apart[j] * more / (weight + more)
+        for f in range(n_rows):
+            columns[j, f] -= centre
+            weighted[f] = weights[f] * columns[j, f]
+        for i in range(j + 1):
+            total = 0.0
+            for f in range(n_rows):
+                total += weighted[f] * columns[i, f]
+            scatter[j, i] += total + between * apart[j] * apart[i]
+    return weight + more
+
+
 @compiled(reassociate=True)
 def log_density_complete(values, mean, half_precision, log_constant, out):
     """log N(x | mean, diagonal) for rows without missing values."""
