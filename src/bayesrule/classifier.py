@@ -200,6 +200,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         executor: Any = None,
         sample: int | None = None,
         on_bad_file: str = "raise",
+        checkpoint: Any = None,
     ) -> BayesClassifier:
         """Learn from files of any size, in memory that does not grow with their rows.
 
@@ -232,6 +233,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         on_bad_file : {"raise", "skip"}
             What to do with files that cannot be read or hold something else: stop with an error
             that names the file, or leave them out and list them in ``files_.skipped``.
+        checkpoint : str or path, default=None
+            A file that keeps what was done while the fit lasts. Should the run be killed, the same
+            call goes on from there and gives the same bits.
 
         Examples
         --------
@@ -249,7 +253,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         from bayesrule.passes import fit_files
 
         fresh = fit_files(
-            self, paths, target, weight, columns, classes, types, executor, sample, on_bad_file
+            self,
+            paths,
+            target,
+            weight,
+            columns,
+            classes,
+            types,
+            executor,
+            sample,
+            on_bad_file,
+            checkpoint,
         )
         self.__dict__ = fresh.__dict__
         return self

@@ -12,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bayesrule.parts import BadFileError, Part, Skipped, naming
-from bayesrule.paths import compression_of, format_of, opened, separator_of
+from bayesrule.paths import compression_of, format_of, opened, separator_of, stamp_of
 
 #: Rows of a part, where a file can be cut: some tenths of a second of work.
 PART_ROWS = 1 << 20
@@ -88,6 +88,7 @@ class Holding:
     schema: pa.Schema
     n_bytes: int
     group_rows: tuple[int, ...] | None = None
+    stamp: str = ""
 
 
 def look_into(path: str) -> Holding:
@@ -117,7 +118,7 @@ def look_into(path: str) -> Holding:
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise BadFileError(path, f"has several columns named {twice[0]!r}")
-    return held
+    return replace(held, stamp=stamp_of(path))
 
 
 def _csv_schema(path: str, file: Any) -> pa.Schema:
@@ -209,14 +210,15 @@ def _agreed(columns: Wanted, held: Holding) -> Wanted:
 def _cut(held: Holding, first_id: int) -> Iterator[Part]:
     """Parts of a file: as few row groups as make up ``PART_ROWS``."""
     if held.group_rows is None:
-        yield Part(first_id, held.path, None, None, held.n_bytes)
+        yield Part(first_id, held.path, None, None, held.n_bytes, held.stamp)
         return
     total = sum(held.group_rows)
     start, rows = 0, 0
     for stop, more in enumerate(held.group_rows, start=1):
         rows += more
         if rows >= PART_ROWS or (stop == len(held.group_rows) and rows):
-            yield Part(first_id, held.path, (start, stop), rows, held.n_bytes * rows // total)
+            share = held.n_bytes * rows // total
+            yield Part(first_id, held.path, (start, stop), rows, share, held.stamp)
             first_id, start, rows = first_id + 1, stop, 0
 
 

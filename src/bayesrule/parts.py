@@ -74,6 +74,8 @@ class Part:
         How many rows it has, where the file tells.
     n_bytes : int
         Its share of the file, for the progress bar.
+    stamp : str
+        What changes when the rows do, such as the time of the last change.
     """
 
     id: int
@@ -81,6 +83,7 @@ class Part:
     groups: tuple[int, int] | None
     n_rows: int | None
     n_bytes: int
+    stamp: str = ""
 
     def __str__(self) -> str:
         if self.groups is None:
@@ -112,6 +115,8 @@ class Source:
         Whether each row counts as one.
     skipped : list of Skipped
         Files that were left out before any row was read.
+    asked : str
+        What is read of each part: columns and their types, target and weight.
     """
 
     parts: list[Part]
@@ -119,6 +124,7 @@ class Source:
     row_bytes: int
     one_each: bool
     skipped: list[Skipped]
+    asked: str = ""
 
     def share_of(self, n_rows: int) -> float:
         """A share of the rows that is almost surely more than ``n_rows``; 1 where none is known."""

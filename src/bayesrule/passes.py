@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from bayesrule.checkpoint import Checkpoint
 from bayesrule.classifier import BayesClassifier
 from bayesrule.density import Density, Prepared, Rule
 from bayesrule.drawing import Draw, Drawn, first_chunk, sample_size, together
@@ -80,9 +81,7 @@ class Count:
                 found = found.among(known, places(found.classes, known))
                 more = Learned.of(self.density, self.prepared, table, found, closed)
             total = more if total is None else total.merge(more)
-        if total is not None:
-            total = replace(total, density=None, prepared=None)  # type: ignore[arg-type]
-        return Counted(part.id, n_rows, total)
+        return Counted(part.id, n_rows, None if total is None else bare(total))
 
 
 class Meter:
@@ -116,11 +115,12 @@ def fit_files(
     executor: Any,
     sample: int | None,
     on_bad_file: str,
+    checkpoint: Any = None,
 ) -> BayesClassifier:
     """A classifier fitted to files."""
     skip = wants_skipping(on_bad_file)
     source = source_of_files(paths, target, weight, columns, types, skip)
-    return fit_parts(clf, source, classes, executor, sample, skip)
+    return fit_parts(clf, source, classes, executor, sample, skip, checkpoint)
 
 
 def fit_parts(
@@ -130,6 +130,7 @@ def fit_parts(
     executor: Any = None,
     sample: int | None = None,
     skip: bool = False,
+    checkpoint: Any = None,
 ) -> BayesClassifier:
     """A classifier fitted to the rows of all parts, however many there are."""
     fresh = clf._copy(forget=True)
@@ -140,15 +141,18 @@ def fit_parts(
     passes: list[str] = []
     n_bytes = sum(part.n_bytes for part in source.parts)
     sampled = learns or over_rows
+    size = sample_size(sample, source)
     reads = partial(density.read, estimator=fresh)
     chunk, table = first_chunk(source, skip, (lambda X: None) if sampled else reads)
     fresh._check_features(chunk[0], first=True)
-    with progress("Fitting", total=n_bytes * (1 + sampled)) as bar:
+    n_features = getattr(fresh, "n_features_in_", 0)
+    asked = (stated, sampled, size if sampled else 0, skip, source.asked)
+    kept = Checkpoint(checkpoint, density, source, n_features, asked)
+    with kept.kept(), progress("Fitting", total=n_bytes * (1 + sampled)) as bar:
         meter = Meter(bar)
         if sampled:
-            size = sample_size(sample, source)
             draw = Draw(source.read, size, source.share_of(size), stated, skip)
-            drawn = _draw(draw, source, executor, meter)
+            drawn = _draw(draw, source, executor, meter, kept)
             _, overall = drawn.rows()
             table, chunk = drawn.read(source.parts, skip, reads)
             purpose = "to prepare with" if learns else "for the priors"
@@ -162,26 +166,36 @@ def fit_parts(
         else:  # it looks at no rule, and not all classes may be known
             rule = Rule(np.full(len(known), 1 / len(known)), np.eye(len(known)))
         found = found.among(known, places(found.classes, known))
-        prepared = density.prepare(table, found, rule)
+        prepared = kept.prepared_for(rule)
+        if prepared is None:
+            prepared = density.prepare(table, found, rule)
+            kept.begin_counting(prepared, rule, drawn if sampled else None)
         count = Count(source.read, density, prepared, stated, skip)
-        learned, n_rows, lost = _count(count, source, executor, meter)
+        learned, n_rows, lost = _count(count, source, executor, meter, kept)
         passes.append(f"counted {n_rows} rows")
-    fresh._learned = learned
-    rows = None
-    if over_rows:
-        rows = table, found.among(learned.classes, places(found.classes, learned.classes))
-    fresh._settled = fresh._settle(rows, trained_on_rows=True)
+        fresh._learned = learned
+        rows = None
+        if over_rows:
+            rows = table, found.among(learned.classes, places(found.classes, learned.classes))
+        fresh._settled = fresh._settle(rows, trained_on_rows=True)
     skipped = (*source.skipped, *lost)
     fresh.files_ = FilesRead.of(source.parts, n_rows, passes, skipped)
     return fresh
 
 
-def _draw(draw: Draw, source: Source, executor: Any, meter: Meter) -> Drawn:
+def _draw(draw: Draw, source: Source, executor: Any, meter: Meter, kept: Checkpoint) -> Drawn:
     """A sample of all parts."""
-    tree: Tree[Drawn] = Tree()
+    stand = kept.stand
+    meter.tick(sum(part.n_bytes for part in source.parts[: kept.done("draw")]))
+    if stand.drawn is not None:
+        return stand.drawn
+    tree: Tree[Drawn] = Tree(stand.sums)
     add = partial(together, size=draw.size)
-    for _, found in in_order(draw, source.parts, executor, meter.tick):
+    done = stand.done
+    for _, found in in_order(draw, source.parts[done:], executor, meter.tick):
         tree = tree.push(found, add)
+        done += 1
+        kept.note(done=done, sums=tree.sums)
         meter.rows(found.n_rows, "Drawing a sample")
     drawn = tree.total(add)
     assert drawn is not None  # there are parts
@@ -189,12 +203,21 @@ def _draw(draw: Draw, source: Source, executor: Any, meter: Meter) -> Drawn:
 
 
 def _count(
-    count: Count, source: Source, executor: Any, meter: Meter
+    count: Count, source: Source, executor: Any, meter: Meter, kept: Checkpoint
 ) -> tuple[Learned, int, list[Skipped]]:
     """The statistics of all parts, added in their order."""
-    tree: Tree[Learned] = Tree()
-    n_rows, lost = 0, []
-    for part, found in in_order(count, source.parts, executor, meter.tick):
+    stand = kept.stand
+    done, n_rows, lost = stand.done, stand.n_rows, list(stand.lost)
+    meter.tick(sum(part.n_bytes for part in source.parts[:done]))
+
+    def add(one: Learned, other: Learned) -> Learned:
+        return bare(whole(one).merge(whole(other)))
+
+    def whole(learned: Learned) -> Learned:
+        return replace(learned, density=count.density, prepared=count.prepared)
+
+    tree: Tree[Learned] = Tree(stand.sums)
+    for part, found in in_order(count, source.parts[done:], executor, meter.tick):
         if found.skipped is not None:
             lost.append(found.skipped)
         elif found.learned is not None:
@@ -203,14 +226,20 @@ def _count(
                     f"{part} has {found.n_rows} rows, of which {found.learned.class_count.sum():g} "
                     "were counted; nothing was fitted."
                 )
-            whole = replace(found.learned, density=count.density, prepared=count.prepared)
-            tree = tree.push(whole, Learned.merge)
+            tree = tree.push(found.learned, add)
         n_rows += found.n_rows
+        done += 1
+        kept.note(done=done, n_rows=n_rows, sums=tree.sums, lost=tuple(lost))
         meter.rows(found.n_rows, "Counting")
-    learned = tree.total(Learned.merge)
+    learned = tree.total(add)
     if learned is None:
         raise ValueError(
             f"No row with a weight above zero could be read from the files; {len(lost)} were "
             f"skipped: {'; '.join(f'{s.path} ({s.problem})' for s in lost[:3])}"
         )
-    return learned, n_rows, lost
+    return whole(learned), n_rows, lost
+
+
+def bare(learned: Learned) -> Learned:
+    """What was counted, without the prepared density, which stays where it was made."""
+    return replace(learned, density=None, prepared=None)  # type: ignore[arg-type]

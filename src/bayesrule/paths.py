@@ -120,3 +120,11 @@ def opened(path: str) -> Any:
         handler = pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))
         return handler.open_input_file(inside)
     return pa.OSFile(path, "rb")
+
+
+def stamp_of(path: str) -> str:
+    """What changes when a file does."""
+    if "://" in path:
+        filesystem, inside = elsewhere(path)
+        return str(filesystem.ukey(inside))
+    return str(os.stat(path).st_mtime_ns)

@@ -67,7 +67,7 @@ def check_model(model: Model) -> Table:
     require_floats(learned.class_count, "the class counts", n_classes, least=0.0)
     require(learned.class_count.sum() > 0, "its classes have no rows")
     require(type(learned.closed) is bool, "whether its classes are closed is not told")
-    row = _check_statistics(learned, model.n_features)
+    row = check_statistics(learned, model.n_features)
     check_distribution(rule.priors, "the priors", n_classes)
     require_floats(rule.gain, "the gain", n_classes, None)
     _check_labels(model.decisions, "its decisions")
@@ -88,7 +88,7 @@ def _check_labels(labels: Any, what: str) -> None:
         require([label is not None for label in labels.tolist()], f"{what} have a gap")
 
 
-def _check_statistics(learned: Learned, n_features: int) -> Table:
+def check_statistics(learned: Learned, n_features: int) -> Table:
     """Statistics must be of the density, the classes and the features of the model."""
     known = known_density(learned)
     row = learned.prepared.read(known.row(learned, n_features), None)

@@ -120,4 +120,4 @@ def source_of_files(
     with progress("Looking into files", total=len(files)) as meter:
         chosen, parts, skipped = plan(files, wanted, skip, meter.advance)
     one_each = weight is None and isinstance(target, str)
-    return Source(parts, ReadFiles(chosen), chosen.row_bytes, one_each, skipped)
+    return Source(parts, ReadFiles(chosen), chosen.row_bytes, one_each, skipped, str(chosen))
