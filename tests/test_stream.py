@@ -34,9 +34,11 @@ from bayesrule import (
     Poisson,
     Words,
 )
+from bayesrule.checkpoint import Checkpoint
 from bayesrule.density import same_state
 from bayesrule.drawing import Draw
 from bayesrule.parts import BadFileError
+from bayesrule.passes import Meter, _draw
 from bayesrule.spread import LostRowsError
 from bayesrule.stream import source_of_files
 from bayesrule.testing import toy_rows
@@ -301,14 +303,9 @@ def test_a_sample_is_fair_and_the_same_for_everybody(tmp_path: Path) -> None:
     frame = pd.DataFrame({"place": np.arange(n, dtype=float), "class": np.arange(n) * 3 // n})
     for suffix in (".parquet", ".csv"):
         source = source_of_files(write_some(frame, tmp_path, suffix, 4), "class")
-        from bayesrule.passes import Meter, _draw
-
-        drawn = [
-            _draw(
-                Draw(source.read, 3000, source.share_of(3000), None, False), source, e, Meter(QUIET)
-            )
-            for e in (1, 3)
-        ]
+        draw = Draw(source.read, 3000, source.share_of(3000), None, False)
+        unkept = Checkpoint(None, Gaussian(), source, 1, ())
+        drawn = [_draw(draw, source, executor, Meter(QUIET), unkept) for executor in (1, 3)]
         places = drawn[0].rows()[0][0]["place"].to_numpy()
         np.testing.assert_array_equal(places, drawn[1].rows()[0][0]["place"].to_numpy())
         assert len(places) == 3000
