@@ -213,11 +213,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ----------
         paths : str, path, or list of them
             Parquet, Arrow (Feather) and CSV files, the latter also as .gz, .bz2 or .zst; patterns
-            such as ``data/*.parquet``; folders; addresses that fsspec opens, such as s3://.
+            such as ``data/*.parquet``; folders; addresses that fsspec opens, such as s3://. Or a
+            Dask frame or array, each of whose partitions is a part of the rows.
         target : str, or list of str
-            The column of the classes, or those of soft labels.
+            The column of the classes, or those of soft labels. Beside a Dask array or frame also
+            labels, as a Dask array or series.
         weight : str, default=None
-            The column of the weights.
+            The column of the weights; a Dask array where target is one.
         columns : list of str, default=None
             The features; None takes all other columns.
         classes : list, default=None
@@ -226,7 +228,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             Types of columns of CSV files, such as "string", where the first rows mislead.
         executor : int, concurrent.futures.Executor or dask.distributed.Client, default=None
             Who does the work: so many threads (None: one for each core), or the workers of an
-            executor. The result has the same bits whoever does it.
+            executor. The result has the same bits whoever does it. None lets a Dask collection be
+            worked on by the client that is there.
         sample : int, default=None
             Rows to draw where the density learns before it counts; None is as many as take
             64 MB, at most a million.

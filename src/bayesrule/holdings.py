@@ -12,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bayesrule.parts import BadFileError, Part, Skipped, naming
-from bayesrule.paths import compression_of, format_of, opened, separator_of, stamp_of
+from bayesrule.paths import compression_of, format_of, known_suffix, opened, separator_of, stamp_of
 
 #: Rows of a part, where a file can be cut: some tenths of a second of work.
 PART_ROWS = 1 << 20
@@ -251,7 +251,7 @@ def choose_columns(
     if weight is not None and kind_of_type(schema.field(weight).type) != "numbers":
         raise ValueError(f"weight={weight!r} holds {schema.field(weight).type}, not numbers.")
     fields = [schema.field(name) for name in names]
-    is_csv = format_of(held.path) == "csv"
+    is_csv = known_suffix(held.path) and format_of(held.path) == "csv"
     for i, field in enumerate(fields):
         if types and field.name in types:
             fields[i] = field.with_type(_as_type(types[field.name]))

@@ -76,6 +76,8 @@ class Part:
         Its share of the file, for the progress bar.
     stamp : str
         What changes when the rows do, such as the time of the last change.
+    rows : object or None
+        The rows themselves, or what Dask computes them from, where there is no file.
     """
 
     id: int
@@ -84,6 +86,7 @@ class Part:
     n_rows: int | None
     n_bytes: int
     stamp: str = ""
+    rows: Any = None
 
     def __str__(self) -> str:
         if self.groups is None:

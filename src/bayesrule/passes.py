@@ -23,6 +23,7 @@ from bayesrule.drawing import Draw, Drawn, first_chunk, sample_size, together
 from bayesrule.learned import Learned, classes_with, present
 from bayesrule.memberships import encode_labels, places
 from bayesrule.minimax import Minimax
+from bayesrule.partitioned import default_client, is_collection, source_of_collection
 from bayesrule.parts import (
     BadFileError,
     FilesRead,
@@ -119,7 +120,13 @@ def fit_files(
 ) -> BayesClassifier:
     """A classifier fitted to files."""
     skip = wants_skipping(on_bad_file)
-    source = source_of_files(paths, target, weight, columns, types, skip)
+    if is_collection(paths):
+        if skip:
+            raise ValueError("on_bad_file='skip' is for files: a Dask collection has none.")
+        source = source_of_collection(paths, target, weight, columns, types)
+        executor = default_client() if executor is None else executor
+    else:
+        source = source_of_files(paths, target, weight, columns, types, skip)
     return fit_parts(clf, source, classes, executor, sample, skip, checkpoint)
 
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -116,7 +116,7 @@ def workers(executor: Any, n_parts: int) -> Iterator[Workers | None]:
     """Those who do the work; None where this thread does it alone."""
     if is_dask_client(executor):
         count = max(1, sum(executor.nthreads().values()))
-        yield Workers(partial(executor.submit, pure=False), count, False)
+        yield Workers(partial(_to_dask, executor), count, False)
         return
     if isinstance(executor, Executor):
         count = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
@@ -133,6 +133,19 @@ def workers(executor: Any, n_parts: int) -> Iterator[Workers | None]:
         return
     with ThreadPoolExecutor(min(count, n_parts)) as pool:
         yield Workers(pool.submit, count, True)
+
+
+def _to_dask(client: Any, alone: Callable[..., Any], work: Any, item: Any) -> Any:
+    """Hand work to Dask; rows that it must compute first stay where it computes them."""
+    rows = getattr(item, "rows", None)
+    if rows is None:
+        return client.submit(alone, work, item, pure=False)
+    bare = replace(item, rows=None)
+    return client.submit(_with_rows, alone, work, bare, client.compute(rows), pure=False)
+
+
+def _with_rows(alone: Callable[..., Any], work: Any, item: Any, rows: Any) -> Any:
+    return alone(work, replace(item, rows=rows))
 
 
 def is_dask_client(executor: Any) -> bool:

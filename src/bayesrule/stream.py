@@ -72,12 +72,17 @@ class ReadFiles:
     wanted: Wanted
 
     def __call__(self, part: Part, tick: Callable[[int], None]) -> Iterator[Chunk]:
-        wanted = self.wanted
-        for table in chunks(part, wanted, tick):
+        for table in chunks(part, self.wanted, tick):
             with naming(str(part)):
-                found = _target(table, wanted.target)
-                weights = None if wanted.weight is None else table[wanted.weight].to_numpy()
-            yield table.select(wanted.features), found, weights
+                chunk = as_chunk(table, self.wanted)
+            yield chunk
+
+
+def as_chunk(table: pa.Table, wanted: Wanted) -> Chunk:
+    """X, the classes and the weights among the columns of a table."""
+    found = _target(table, wanted.target)
+    weights = None if wanted.weight is None else table[wanted.weight].to_numpy()
+    return table.select(wanted.features), found, weights
 
 
 def _target(table: pa.Table, target: str | tuple[str, ...] | None) -> Memberships:

@@ -141,6 +141,11 @@ def as_read(X: Any) -> Any:
     """X, unless it is of a kind whose names, rows or gaps other readers would not see."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError("X is a lazy frame, whose rows are not there yet: collect it, X.collect().")
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            "X is a Dask collection. fit_files(X, y) learns from its partitions, "
+            "X.map_partitions(clf.predict) decides them; X.compute() brings it into memory."
+        )
     if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
 
