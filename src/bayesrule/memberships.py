@@ -7,7 +7,7 @@ labels, one per positive degree for soft labels, fuzzy degrees or the responsibi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,18 @@ class Memberships:
 
     def totals(self) -> np.ndarray:
         """Total weight of each class."""
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> np.ndarray:
+        """Counted once: settings, densities and the record of the rows all ask for them."""
         if self.codes is not None and self.weights is None:
-            counts: np.ndarray = count_codes(self.codes, self.n_classes)
-            return counts
-        _, codes, weights = self.entries()
-        return np.bincount(codes, weights, self.n_classes)
+            totals: np.ndarray = count_codes(self.codes, self.n_classes)
+        else:
+            _, codes, weights = self.entries()
+            totals = np.bincount(codes, weights, self.n_classes)
+        totals.setflags(write=False)
+        return totals
 
     def take(self, rows: np.ndarray) -> Memberships:
         """The memberships of some rows."""

