@@ -103,14 +103,12 @@ def gains_with_limits(y: np.ndarray, decisions: np.ndarray) -> tuple[float, floa
 
 def draw(X: Any, y: np.ndarray, names: list[str], folder: Path) -> list[Path]:
     """Three pictures of the fitted rule."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
     from bayesrule import BayesClassifier, Gaussian, evaluate
     from bayesrule.displays import ConfusionDisplay, DecisionRegionDisplay, GainCurveDisplay
+    from bayesrule.displays.style import pyplot
 
+    plt = pyplot()
+    plt.switch_backend("Agg")
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
     train, test = order[: len(y) // 2], order[len(y) // 2 :]
