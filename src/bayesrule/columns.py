@@ -243,7 +243,7 @@ def _explain(error: Exception, block: Block, columns: Any) -> None:
     """
     for j, name in enumerate(block.names):
         kind = held(columns[:, j])
-        if kind not in ("numbers", NOTHING) and repr(name) not in str(error):
+        if kind not in ("numbers", NOTHING):
             raise ValueError(
                 f"Column {name!r} of X holds {kind}, which {block.density!r} could not read: "
                 f"{error}. Convert it, or choose another density for it."
