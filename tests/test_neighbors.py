@@ -101,7 +101,7 @@ def test_the_density_is_k_over_n_and_the_ball_s_volume(metric, n_columns):
     name = "euclidean" if metric == "standardised" else name
     reach = np.sort(cdist(queries / scale, X / scale, name), axis=1)[:, 8]
     expected = 9 / 300 / (ball * reach**n_columns * scale.prod())
-    found = np.exp(clf.log_density_.log_heights(Table(queries)))[:, 0]
+    found = np.exp(clf.log_density_.absolute_log_density(Table(queries)))[:, 0]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -109,7 +109,7 @@ def test_a_density_without_volume_is_refused():
     X, y = classes()
     law = BayesClassifier(Neighbors(3, "cosine")).fit(X, y).log_density_
     with pytest.raises(ValueError, match="no volume"):
-        law.log_heights(Table(X))
+        law.absolute_log_density(Table(X))
 
 
 # ---------------------------------------------------------------------- priors, weights, ties

@@ -21,6 +21,7 @@ _HOME = {
     "Columns": "columns",
     "Comparison": "comparison",
     "DecisionReport": "decision_report",
+    "DensityEstimate": "density_estimate",
     "Evaluation": "evaluation",
     "Exponential": "rates",
     "FromClassifier": "foreign",

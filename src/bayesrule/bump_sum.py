@@ -16,7 +16,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from bayesrule.distinct import Points
-from bayesrule.kernels import bumps, lines
+from bayesrule.kernels import below, bumps, lines
+from bayesrule.kernels.blocks import map_blocks
 from bayesrule.shapes import Shape
 
 #: Points of one leaf: as many as are worth one look at their box.
@@ -187,13 +188,35 @@ class BumpSum:
         points = Points(self.points.rows[:, columns], self.points.weights)
         return BumpSum(self.shape, self.product, points, width, self.local)
 
-    def distribution(self, values: np.ndarray) -> np.ndarray:
-        """Probability of a value at or below each value, on a line."""
-        places = self.places(np.asarray(values, np.float64)[:, None])[:, 0]
+    def distribution(self, values: np.ndarray, above: bool = False) -> np.ndarray:
+        """Probability of a value at or below each value, or above it, on a line."""
+        with np.errstate(over="ignore"):  # infinitely far out is as good
+            places = self.places(np.asarray(values, np.float64)[:, None])[:, 0]
         points = self.places(self.points.rows)[:, 0]
-        local = self.local if self.local.size else np.ones(1)
-        shares = self.points.weights / self.points.total
-        return np.array([shares @ self.shape.distribution((x - points) / local) for x in places])
+        weights, narrow = self.points.weights, 1.0 / self.local
+        if above:  # bumps are symmetric: what lies above is what lies below in the mirror
+            places, points = -places, -points[::-1]
+            weights, narrow = weights[::-1], narrow[::-1]
+        sides = np.ascontiguousarray(points), np.ascontiguousarray(weights)
+
+        def work(start: int, stop: int) -> np.ndarray:
+            out = np.empty(stop - start)
+            some = np.ascontiguousarray(places[start:stop])
+            below.sums_below(self.shape.code, self.shape.reach, some, *sides, narrow, out)
+            return out
+
+        return np.concatenate([_NONE, *map_blocks(work, len(places), 1024)]) / self.points.total
+
+    def alone(self, i: int) -> BumpSum:
+        """The bump of one point."""
+        point = Points(self.points.rows[[i]], self.points.weights[[i]])
+        return BumpSum(
+            self.shape,
+            self.product,
+            point,
+            self.width,
+            self.local[[i]] if self.local.size else _NONE,
+        )
 
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of rows: of a point, then of a place in its bump."""

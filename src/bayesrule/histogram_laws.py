@@ -88,17 +88,13 @@ class HistogramColumnsLaw(LogDensity):
         """Probabilities (B, K) of the bins of a column, the open ones included."""
         return np.exp(self.log_heights[column] + log_volumes(self.edges[column])[:, None])
 
-    def distribution(self, values: np.ndarray) -> np.ndarray:
-        """Probability (n, K) of a value at or below each value, of one column."""
-        edges, mass = self.edges[0], self.bin_masses()
-        values = np.asarray(values, np.float64)
-        reach = edges[-1] - edges[0]
-        below, above = np.maximum(edges[0] - values, 0.0), np.maximum(values - edges[-1], 0.0)
-        at_edges = np.cumsum(mass[:-1], axis=0)
-        inside = np.column_stack([np.interp(values, edges, of_class) for of_class in at_edges.T])
-        inside = inside - mass[0] * (below / (reach + below))[:, None]
-        found: np.ndarray = inside + mass[-1] * (above / (reach + above))[:, None]
-        return found
+    def distribution(self, values: np.ndarray, above: bool = False) -> np.ndarray:
+        """Probability of a value of the first column at or below each value, or above it.
+
+        In the first class, as all that is asked of a density alone.
+        """
+        edges, mass = self.edges[0], self.bin_masses()[:, 0]
+        return _mass_below(edges, mass, np.asarray(values, np.float64), above)
 
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of rows of the first class."""
@@ -108,6 +104,22 @@ class HistogramColumnsLaw(LogDensity):
             levels = rng.choice(len(mass), n, p=mass / mass.sum())
             columns.append(_within(edges, levels, rng.random(n)))
         return np.column_stack(columns)
+
+
+def _mass_below(edges: np.ndarray, mass: np.ndarray, values: np.ndarray, above: bool) -> np.ndarray:
+    """Mass of a histogram's bins at or below each value; mirrored, what lies above."""
+    if above:
+        edges, mass, values = -edges[::-1], mass[::-1], -values
+    reach = edges[-1] - edges[0]
+    before, beyond = np.maximum(edges[0] - values, 0.0), np.maximum(values - edges[-1], 0.0)
+    inside = np.interp(values, edges, np.cumsum(mass[:-1]))
+    # The share of a tail that lies beyond a distance d from the edges is reach / (reach + d).
+    found: np.ndarray = np.where(
+        before > 0,
+        mass[0] * reach / (reach + before),
+        inside + mass[-1] * beyond / (reach + beyond),
+    )
+    return found
 
 
 def _within(edges: np.ndarray, levels: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -196,6 +208,14 @@ class HistogramLaw(LogDensity):
         )
         out[:, ~self.seen] = -np.inf
         return out
+
+    def distribution(self, values: np.ndarray, above: bool = False) -> np.ndarray:
+        """Probability of a value of the first column at or below each value, or above it."""
+        edges = self.edges[0]
+        counts, total = self.counts[0], self.counts[0].sum()
+        held = np.bincount(levels_at(self.addresses, self.shape)[:, 0], counts, self.shape[0])
+        mass = (held + self.smoothing * masses(edges)) / (total + self.smoothing)
+        return _mass_below(edges, mass, np.asarray(values, np.float64), above)
 
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of rows of the first class."""

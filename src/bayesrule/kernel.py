@@ -270,6 +270,20 @@ class KernelLaw(LogDensity):
         """The bandwidth of each class: D numbers, or the matrix H."""
         return [None if some is None else some.width for some in self.bumps]
 
+    @property
+    def first(self) -> BumpSum:
+        """The density of the first class."""
+        assert self.bumps[0] is not None
+        return self.bumps[0]
+
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draws of rows of the first class."""
+        return self.first.draw(n, rng)
+
+    def distribution(self, values: np.ndarray, above: bool = False) -> np.ndarray:
+        """Probability of a value at or below each value, or above it, in the first class."""
+        return self.first.distribution(values, above)
+
     def __call__(self, table: Table) -> np.ndarray:
         assert table.numbers is not None
         rows = np.asarray(table.numbers, np.float64)
@@ -313,6 +327,29 @@ class KernelColumnsLaw(LogDensity):
     @property
     def factors(self) -> bool:
         return True
+
+    @property
+    def bandwidths(self) -> list[np.ndarray | None]:
+        """The bandwidth of each class in every column; NaN in one where nothing was known."""
+        nothing = np.full(1, np.nan)
+        told = [
+            np.concatenate([nothing if some is None else some.width for some in of_class])
+            for of_class in zip(*self.columns, strict=True)
+        ]
+        return [width if seen else None for width, seen in zip(told, self.seen, strict=True)]
+
+    @property
+    def first(self) -> list[BumpSum]:
+        """The densities of the columns in the first class, of those that have one."""
+        return [column[0] for column in self.columns if column[0] is not None]
+
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draws of rows of the first class."""
+        return np.column_stack([bumps.draw(n, rng) for bumps in self.first])
+
+    def distribution(self, values: np.ndarray, above: bool = False) -> np.ndarray:
+        """Probability of a value at or below each value, or above it, in the first class."""
+        return self.first[0].distribution(values, above)
 
     def __call__(self, table: Table) -> np.ndarray:
         out = np.zeros((len(table), len(self.seen)))

@@ -264,7 +264,7 @@ class NeighborsLaw(LogDensity):
         votes, _, _ = self.around.votes(queries, self.k, self.weighting)
         return self.around.log_density(votes, self.smoothing)
 
-    def log_heights(self, table: Table) -> np.ndarray:
+    def absolute_log_density(self, table: Table) -> np.ndarray:
         """Logarithms of the densities k_k / (n_k V), shape (n, K); infinite where V is zero."""
         assert table.numbers is not None
         votes, _, reach = self.around.votes(self.around.places(table.numbers), self.k, "uniform")

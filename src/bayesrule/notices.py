@@ -45,3 +45,7 @@ class FractionalCountsWarning(BayesRuleWarning):
 
 class LearnedOnSampleWarning(BayesRuleWarning):
     """Something that many rows would not change was learned from some of them."""
+
+
+class NoMassWarning(BayesRuleWarning):
+    """What is given as a density does not integrate to one."""

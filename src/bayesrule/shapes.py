@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.special import expit, gammaln, ndtr
+from scipy.special import expit, gammaln
 
-from bayesrule.kernels import bumps
+from bayesrule.kernels import below, bumps
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,12 @@ class Shape:
     reach : float
         Distance at which it ends; infinite where it never does.
     profile : function of an array of distances
-    distribution : function of an array of signed distances
-        Share of a bump on a line below a place.
     """
 
     name: str
     code: int
     reach: float
     profile: Callable[[np.ndarray], np.ndarray]
-    distribution: Callable[[np.ndarray], np.ndarray]
 
     def __reduce__(self) -> Any:
         return find_shape, (self.name,)
@@ -78,6 +75,12 @@ class Shape:
         apart = self.log_roughness(n_columns, product) - gauss.log_roughness(n_columns, product)
         apart -= 2.0 * math.log(self.variance(n_columns, product))
         return math.exp(apart / (n_columns + 4))
+
+    def distribution(self, places: np.ndarray) -> np.ndarray:
+        """Share of a bump of width one on a line that lies below each place (n,)."""
+        out = np.empty(len(places))
+        below.below_places(self.code, np.ascontiguousarray(places, np.float64), out)
+        return out
 
     def draw(self, n: int, n_columns: int, product: bool, rng: np.random.Generator) -> np.ndarray:
         """Draws from one bump of width one about zero, shape (n, D)."""
@@ -146,90 +149,23 @@ def _parabola(u: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - u * u, 0.0)
 
 
-def _polynomial(*coefficients: float) -> Callable[[np.ndarray], np.ndarray]:
-    """A distribution function that is 1/2 plus odd powers of the place, on [-1, 1]."""
-
-    def distribution(z: np.ndarray) -> np.ndarray:
-        z = np.clip(z, -1.0, 1.0)
-        total = np.zeros_like(z)
-        for power, c in enumerate(coefficients):
-            total = total + c * z ** (2 * power + 1)
-        return 0.5 + total
-
-    return distribution
-
-
-def _tricube_below(z: np.ndarray) -> np.ndarray:
-    z = np.clip(z, -1.0, 1.0)
-    a = np.abs(z)
-    return 0.5 + np.sign(z) * 70.0 / 81.0 * (a - 0.75 * a**4 + 3.0 / 7.0 * a**7 - 0.1 * a**10)
-
-
-def _triangle_below(z: np.ndarray) -> np.ndarray:
-    z = np.clip(z, -1.0, 1.0)
-    return 0.5 + z - 0.5 * z * np.abs(z)
-
-
 SHAPES = {
     shape.name: shape
     for shape in (
-        Shape("gaussian", bumps.GAUSSIAN, math.inf, lambda u: np.exp(-0.5 * u * u), ndtr),
-        Shape(
-            "laplace",
-            bumps.LAPLACE,
-            math.inf,
-            lambda u: np.exp(-u),
-            lambda z: 0.5 - 0.5 * np.sign(z) * np.expm1(-np.abs(z)),
-        ),
-        Shape(
-            "logistic",
-            bumps.LOGISTIC,
-            math.inf,
-            lambda u: np.exp(-u) / (1.0 + np.exp(-u)) ** 2,
-            expit,
-        ),
-        Shape(
-            "square",
-            bumps.SQUARE,
-            0.5,
-            lambda u: (np.abs(u) <= 0.5).astype(float),
-            lambda z: np.clip(z + 0.5, 0.0, 1.0),
-        ),
-        Shape(
-            "triangle",
-            bumps.TRIANGLE,
-            1.0,
-            lambda u: np.maximum(1.0 - np.abs(u), 0.0),
-            _triangle_below,
-        ),
-        Shape("epanechnikov", bumps.EPANECHNIKOV, 1.0, _parabola, _polynomial(0.75, -0.25)),
-        Shape(
-            "biweight",
-            bumps.BIWEIGHT,
-            1.0,
-            lambda u: _parabola(u) ** 2,
-            _polynomial(15 / 16, -10 / 16, 3 / 16),
-        ),
-        Shape(
-            "triweight",
-            bumps.TRIWEIGHT,
-            1.0,
-            lambda u: _parabola(u) ** 3,
-            _polynomial(35 / 32, -35 / 32, 21 / 32, -5 / 32),
-        ),
-        Shape(
-            "tricube",
-            bumps.TRICUBE,
-            1.0,
-            lambda u: np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3,
-            _tricube_below,
-        ),
+        Shape("gaussian", bumps.GAUSSIAN, math.inf, lambda u: np.exp(-0.5 * u * u)),
+        Shape("laplace", bumps.LAPLACE, math.inf, lambda u: np.exp(-u)),
+        Shape("logistic", bumps.LOGISTIC, math.inf, lambda u: np.exp(-u) / (1.0 + np.exp(-u)) ** 2),
+        Shape("square", bumps.SQUARE, 0.5, lambda u: (np.abs(u) <= 0.5).astype(float)),
+        Shape("triangle", bumps.TRIANGLE, 1.0, lambda u: np.maximum(1.0 - np.abs(u), 0.0)),
+        Shape("epanechnikov", bumps.EPANECHNIKOV, 1.0, _parabola),
+        Shape("biweight", bumps.BIWEIGHT, 1.0, lambda u: _parabola(u) ** 2),
+        Shape("triweight", bumps.TRIWEIGHT, 1.0, lambda u: _parabola(u) ** 3),
+        Shape("tricube", bumps.TRICUBE, 1.0, lambda u: np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3),
         Shape(
             "cosine",
             bumps.COSINE,
             1.0,
             lambda u: np.where(np.abs(u) < 1.0, np.cos(0.5 * np.pi * np.minimum(u, 1.0)), 0.0),
-            lambda z: 0.5 + 0.5 * np.sin(0.5 * np.pi * np.clip(z, -1.0, 1.0)),
         ),
     )
 }

@@ -135,7 +135,22 @@ def _spreads(
     lone = np.array([len(p.rows) == 1 for p in points])
     told_apart = within + between > ROUNDING * size
     _warn(flat & told_apart, lone)
+    _warn_equal(~told_apart, len(points))
     return np.where(flat, borrowed, spreads)
+
+
+def _warn_equal(equal: np.ndarray, n_classes: int) -> None:
+    """Say that a width means nothing, where it is the answer: beside other classes it harms none.
+
+    All of them get the same one there.
+    """
+    if n_classes == 1 and equal.any():
+        warnings.warn(
+            f"Column {int(np.flatnonzero(equal)[0])} of X does not vary, so that no bandwidth can "
+            "be told from it; one of its own units is used. Give a number.",
+            SingularScatterWarning,
+            stacklevel=2,
+        )
 
 
 def _warn(flat: np.ndarray, lone: np.ndarray) -> None:
