@@ -207,6 +207,35 @@ def test_far_from_zero_and_on_one_line(n_columns):
         np.testing.assert_allclose(near.reach, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_many_rows_are_found_whatever_their_order_in_memory(metric):
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(30_000, 2)), 3)
+    y, weights = rng.integers(0, 3, 30_000), rng.integers(0, 3, 30_000).astype(float)
+    queries = np.concatenate([rng.normal(size=(500, 2)), [[1e9, 0.0], [0.0, -1e9]]])
+    clf = BayesClassifier(Neighbors(7, metric, "distance")).fit(X, y, weights)
+    found = clf.predict_proba(queries)
+    rows = np.repeat(np.arange(len(X)), weights.astype(int))
+    peer = KNeighborsClassifier(60, metric=metric).fit(X[rows], y[rows])
+    distance, near = peer.kneighbors(queries)
+    for i in range(len(queries)):
+        limit = distance[i, 6] * (1 + 1e-10)
+        assert limit < distance[i, -1] or i >= 500  # all ties are among the sixty
+        closer = distance[i] < limit * (1 - 2e-10)
+        tied = (distance[i] <= limit) & ~closer
+        share = np.where(closer, 1.0, tied * (7 - closer.sum()) / max(tied.sum(), 1))
+        votes = np.bincount(y[rows[near[i]]], share / np.maximum(distance[i], 1e-300), 3)
+        if i < 500 and distance[i, 0] > 0:
+            np.testing.assert_allclose(found[i], votes / votes.sum(), atol=1e-9)
+    order = rng.permutation(len(X))
+    again = BayesClassifier(Neighbors(7, metric, "distance")).fit(
+        X[order], y[order], weights[order]
+    )
+    np.testing.assert_array_equal(again.predict_proba(queries), found)
+    back = clf.predict_proba(queries[::-1])[::-1]
+    np.testing.assert_array_equal(back, found)
+
+
 # ---------------------------------------------------------------------- choosing k
 
 

@@ -58,12 +58,36 @@ def sort_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sorted rows in float64, the places where another row begins, and the order."""
     # Adding zero makes -0.0 and 0.0, which are equal, one.
     rows = np.asarray(rows, np.float64) + 0.0
-    order = np.argsort(rows[:, 0]) if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
+    order = _lexicographic(rows)
     rows = rows[order]
     new = np.ones(len(rows), dtype=bool)
     if len(rows):
         new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return rows, np.flatnonzero(new), order
+
+
+def _lexicographic(rows: np.ndarray) -> np.ndarray:
+    """Order of rows by the first column, equal ones by the second, and so on.
+
+    A further column sorts only the rows that are equal so far, which are few where it matters.
+    """
+    order = np.argsort(rows[:, 0], kind="stable")
+    group = np.zeros(len(rows), np.int64)  # of places: rows that are equal so far
+    tied = np.arange(len(rows))  # places of rows that have an equal
+    for j in range(rows.shape[1]):
+        if j > 0:
+            within = np.lexsort((rows[order[tied], j], group[tied]))
+            order[tied] = order[tied[within]]
+        values = rows[order[tied], j]
+        groups = group[tied]
+        gap = np.isnan(values)
+        same = (values[1:] == values[:-1]) | (gap[1:] & gap[:-1])
+        same &= groups[1:] == groups[:-1]
+        if not same.any():
+            break
+        group[tied] = np.cumsum(np.append(True, ~same))
+        tied = tied[np.append(same, False) | np.append(False, same)]
+    return order
 
 
 def points_by_class(sample: Sample, n_classes: int) -> list[Points]:

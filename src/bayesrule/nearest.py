@@ -26,6 +26,8 @@ TREE_COLUMNS = 15
 TREE_FEW_COLUMNS = 30
 #: Points that count as few.
 FEW = 20_000
+#: Points of a leaf: more are passed over faster where they lie together in memory.
+LEAF = 24
 #: Candidates beyond k, whose order rounding may have changed.
 MARGIN = 4
 #: Candidates of one block of queries.
@@ -89,13 +91,24 @@ class Finder:
     def tree(self) -> Any:
         """What finds the candidates."""
         if self.by_tree:
-            return cKDTree(self.points, balanced_tree=False, compact_nodes=False)
+            return cKDTree(self.points, LEAF, balanced_tree=False, compact_nodes=False)
         return NearestNeighbors(algorithm="brute", metric=self.metric).fit(self.points)
 
     @cached_property
     def largest(self) -> float:
         """Largest squared norm: searches by matrix products err by a share of it."""
         return float(np.einsum("ij,ij->i", self.points, self.points).max())
+
+    @property
+    def leaf_order(self) -> np.ndarray | None:
+        """An order of the points in which those of a leaf follow each other; None without a tree.
+
+        A tree of few points fits the cache whatever their order.
+        """
+        if not self.by_tree or len(self.points) <= FEW:
+            return None
+        order: np.ndarray = self.tree.indices
+        return order
 
     def ready(self) -> Finder:
         """The same with all that a search needs, so that threads need not build it."""
@@ -110,7 +123,7 @@ class Finder:
         n = len(self.points)
         usual = float(np.median(self.weights)) if n else 1.0
         first = int(min(np.ceil(k / max(usual, k / n)), n)) + 1 + len(own[:1])
-        waiting = [(np.arange(len(queries)), first + (0 if self.by_tree else MARGIN))]
+        waiting = [(self._visited(queries), first + (0 if self.by_tree else MARGIN))]
         while waiting:
             which, n_found = waiting.pop()
             n_found = min(n_found, n)
@@ -131,6 +144,16 @@ class Finder:
                 raise ValueError(f"The metric {self.metric!r} gives distances that are no numbers.")
             if unsure:
                 waiting.append((np.concatenate(unsure), 2 * n_found + 8))
+
+    def _visited(self, queries: np.ndarray) -> np.ndarray:
+        """The order in which queries are asked: near ones, which meet the same leaves, together."""
+        n, n_columns = queries.shape
+        if not self.by_tree or len(self.points) <= FEW:
+            return np.arange(n)
+        bits = max(min(16, 62 // n_columns), 1)
+        codes = np.empty(n, np.int64)
+        loops.interleaved(queries[:, :62], queries.min(axis=0), queries.max(axis=0), bits, codes)
+        return np.argsort(codes, kind="stable")
 
     def _candidates(self, queries: np.ndarray, n_found: int, k: float, own: np.ndarray) -> Nearby:
         """The nearest points of some queries; their reach is NaN where they are too few."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import beta
 
 from bayesrule.decide import log_of
-from bayesrule.density import LogDensity
 from bayesrule.distinct import sort_rows
 from bayesrule.kernels import neighbors as loops
 from bayesrule.keys import row_keys
 from bayesrule.metrics import Metric
 from bayesrule.nearest import POWERS, Finder
-from bayesrule.shapes import log_ball
 from bayesrule.stats import Sample
 from bayesrule.tables import Table
 
@@ -42,7 +37,7 @@ class Neighborhood:
     Attributes
     ----------
     rows : ndarray of shape (m, D)
-        Distinct rows in the user's units, sorted.
+        Distinct rows in the user's units, sorted, or in the order of a search.
     starts : ndarray of shape (m + 1,)
         Row i has the memberships ``starts[i]`` to ``starts[i + 1]``.
     codes, shares : ndarray
@@ -54,6 +49,8 @@ class Neighborhood:
     scale : ndarray of shape (D,) or None
         What columns are multiplied by after that.
     metric : str or function
+    centre : ndarray of shape (D,)
+        A point amid the rows, from which places are told without loss of digits.
     """
 
     rows: np.ndarray
@@ -64,6 +61,7 @@ class Neighborhood:
     mapping: Metric | None
     scale: np.ndarray | None
     metric: Any
+    centre: np.ndarray
 
     @staticmethod
     def of(
@@ -77,12 +75,9 @@ class Neighborhood:
         shares = np.bincount(inverse, sample.weights[order], len(pairs))
         codes = (pairs % len(totals)).astype(np.int64)
         starts = np.searchsorted(pairs // len(totals), np.arange(len(first) + 1))
-        return Neighborhood(rows[first], starts, codes, shares, totals, mapping, scale, metric)
-
-    @cached_property
-    def centre(self) -> np.ndarray:
-        """A point amid the rows, from which places are told without loss of digits."""
-        return self.rows[len(self.rows) // 2]
+        rows = rows[first]
+        memberships = starts, codes, shares, totals
+        return Neighborhood(rows, *memberships, mapping, scale, metric, rows[len(rows) // 2])
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Rows where distances are the metric."""
@@ -107,9 +102,22 @@ class Neighborhood:
         return len(self.rows)
 
     def ready(self) -> Neighborhood:
-        """The same with its search structure built."""
-        self.points.ready()
-        return self
+        """The same with its search structure built, and near rows near each other in memory.
+
+        Rows that a query meets then come with one another into the processor's cache, which halves
+        the time of a search among millions.
+        """
+        order = self.points.leaf_order
+        if order is None:
+            self.points.ready()
+            return self
+        entries = self.entries_of(order)
+        starts = np.searchsorted(entries.rows, np.arange(len(order) + 1))
+        found = replace(
+            self, rows=self.rows[order], starts=starts, codes=entries.codes, shares=entries.weights
+        )
+        found.points.ready()
+        return found
 
     def only(self, kept: np.ndarray) -> Neighborhood:
         """Some of the memberships, and the rows that have any."""
@@ -225,100 +233,3 @@ def _one_over(distance: np.ndarray, found: np.ndarray, own: np.ndarray) -> np.nd
     factor = np.where(least == 0, (distance == 0).astype(float), factor)
     found_factor: np.ndarray = np.where(np.isfinite(factor), factor, 0.0)
     return found_factor
-
-
-@dataclass(frozen=True)
-class NeighborsLaw(LogDensity):
-    """Settled nearest neighbours.
-
-    Attributes
-    ----------
-    around : Neighborhood
-        Its ``rows`` are the distinct rows that were kept.
-    k : float
-    weighting : "uniform", "distance" or function
-    smoothing : float
-    thinning : Thinned or None
-        What editing and condensing did.
-    """
-
-    around: Neighborhood
-    k: float
-    weighting: Any
-    smoothing: float
-    thinning: Any = None
-
-    @property
-    def block_rows(self) -> int | None:  # type: ignore[override]
-        """Blocks for threads where a tree is searched; matrix products use all threads at once."""
-        return 0 if self.around.points.by_tree else None
-
-    @property
-    def seen(self) -> np.ndarray:
-        """Classes that have a density."""
-        return self.around.totals > 0
-
-    def __call__(self, table: Table) -> np.ndarray:
-        assert table.numbers is not None
-        queries = self.around.places(table.numbers)
-        votes, _, _ = self.around.votes(queries, self.k, self.weighting)
-        return self.around.log_density(votes, self.smoothing)
-
-    def absolute_log_density(self, table: Table) -> np.ndarray:
-        """Logarithms of the densities k_k / (n_k V), shape (n, K); infinite where V is zero."""
-        assert table.numbers is not None
-        votes, _, reach = self.around.votes(self.around.places(table.numbers), self.k, "uniform")
-        n_columns = self.around.rows.shape[1]
-        log_volume = n_columns * log_of(reach) + self.log_unit_ball()
-        return self.around.log_density(votes, 0.0) - log_volume[:, None]
-
-    def log_unit_ball(self) -> float:
-        """Logarithm of the volume, in the user's units, of a ball of radius one."""
-        around = self.around
-        d = around.rows.shape[1]
-        power = POWERS.get(around.metric) if isinstance(around.metric, str) else None
-        matrix = np.ones(d) if around.mapping is None else around.mapping.matrix
-        if power is None or (matrix.ndim == 2 and matrix.shape[0] != matrix.shape[1]):
-            raise ValueError(
-                f"A ball of the metric {around.metric!r} has no volume that is known; use "
-                "'euclidean', 'manhattan', 'chebyshev', 'standardised' or 'within'."
-            )
-        shrunk = np.log(np.abs(matrix)).sum() if matrix.ndim == 1 else np.linalg.slogdet(matrix)[1]
-        if around.scale is not None:
-            shrunk = shrunk + log_of(around.scale).sum()
-        unit = d * math.log(2.0)
-        if power == 2:
-            unit = log_ball(d)
-        elif power == 1:
-            unit -= float(gammaln(d + 1.0))
-        return float(unit - shrunk)
-
-    def posterior_interval(self, table: Table, priors: np.ndarray, level: float) -> np.ndarray:
-        """Lower and upper bounds (n, K, 2) of the posteriors; see the classifier's method."""
-        assert table.numbers is not None
-        queries = self.around.places(table.numbers)
-        votes, squares, _ = self.around.votes(queries, self.k, self.weighting)
-        totals = self.around.totals
-        worth = np.where(totals > 0, priors / np.where(totals > 0, totals, 1.0), 0.0)
-        whole = votes.sum(axis=1, keepdims=True)
-        share = votes / np.where(whole > 0, whole, 1.0)
-        # As many equal votes as would tell as much.
-        n = np.where(squares > 0, whole[:, 0] ** 2 / np.where(squares > 0, squares, 1.0), 0.0)[
-            :, None
-        ]
-        tail = 0.5 * (1.0 - level)
-        low = beta.ppf(tail, share * n + 0.5, (1.0 - share) * n + 0.5)
-        high = beta.ppf(1.0 - tail, share * n + 0.5, (1.0 - share) * n + 0.5)
-        low, high = np.where(share == 0, 0.0, low), np.where(share == 1, 1.0, high)
-        # What a vote for any other class is worth, there or, where there is none, on the whole.
-        others = (share @ worth)[:, None] - share * worth
-        beyond = 1.0 - share
-        usual = worth @ totals - worth * totals
-        rest = totals.sum() - totals
-        usual = np.divide(usual, rest, out=np.zeros_like(usual), where=rest > 0)
-        other = np.where(beyond > 1e-12, others / np.where(beyond > 1e-12, beyond, 1.0), usual)
-        bounds = np.stack([low, high], axis=2)
-        mine = worth[:, None] * bounds
-        both = mine + other[:, :, None] * (1.0 - bounds)
-        found: np.ndarray = np.divide(mine, both, out=np.zeros_like(mine), where=both > 0)
-        return found

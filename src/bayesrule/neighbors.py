@@ -23,7 +23,8 @@ from bayesrule.gain_tuning import judged, most_earning
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import Metric, learn_metric
 from bayesrule.nearest import POWERS
-from bayesrule.neighborhood import Neighborhood, NeighborsLaw
+from bayesrule.neighborhood import Neighborhood
+from bayesrule.neighbors_law import NeighborsLaw
 from bayesrule.notices import FewRowsWarning
 from bayesrule.progress import progress
 from bayesrule.stats import Several

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesrule.kernels import neighbors as loops
+from bayesrule.keys import distinct_ranks
 from bayesrule.nearest import Finder
 from bayesrule.neighborhood import Neighborhood
 from bayesrule.notices import FewRowsWarning
@@ -143,9 +144,7 @@ def _accuracy(around: Neighborhood, few: Neighborhood, k: float) -> float:
         return float("nan")
     asked = around.some_places(ASKED)
     entries = around.entries_of(asked)
-    own = np.full(len(asked), -1)
-    ranks = {row.tobytes(): i for i, row in enumerate(few.rows)}
-    own[:] = [ranks.get(around.rows[i].tobytes(), -1) for i in asked]
+    own = _places_among(few.rows, around.rows[asked])
     votes = np.zeros((len(asked), len(few.totals)))
     rest = float(few.weights.sum() - few.weights.max())
     if rest > 0:
@@ -153,3 +152,11 @@ def _accuracy(around: Neighborhood, few: Neighborhood, k: float) -> float:
     winners = _winners(few, votes)
     right = winners / np.maximum(winners.sum(axis=1, keepdims=True), 1)
     return float(np.average(right[entries.rows, entries.codes], weights=entries.weights))
+
+
+def _places_among(rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Place of each asked row among distinct rows; -1 where it is none of them."""
+    ranks = distinct_ranks(np.concatenate([rows, asked]))
+    place = np.full(int(ranks.max()) + 1, -1)
+    place[ranks[: len(rows)]] = np.arange(len(rows))
+    return place[ranks[len(rows) :]]

@@ -30,6 +30,26 @@ def apart(one, other, power):
 
 
 @compiled
+def interleaved(rows, low, high, bits, codes):
+    """Places on a curve through all cells of a grid (Morton's), on which near rows mostly are near.
+
+    Each column is cut into 2^bits cells, whose numbers are interleaved bit by bit.
+    """
+    n_columns = rows.shape[1]
+    cells = 2.0**bits
+    for i in range(rows.shape[0]):
+        code = 0
+        for j in range(n_columns):
+            span = high[j] - low[j]
+            if not span > 0.0:
+                continue
+            cell = int(min((rows[i, j] - low[j]) / span * cells, cells - 1.0))
+            for b in range(bits):
+                code |= ((cell >> b) & 1) << (b * n_columns + j)
+        codes[i] = code
+
+
+@compiled
 def measure(queries, points, power, found, distance):
     """Distances to the points ``found`` (m, c), and both in the order of the distance."""
     for q in range(queries.shape[0]):
