@@ -10,22 +10,28 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.mixture import GaussianMixture
 
 from bayesrule import (
     Bernoulli,
     Categorical,
+    CellProfiles,
     Columns,
+    ForestProfiles,
     FromClassifier,
     FuzzyProfiles,
     Gaussian,
     Histogram,
     Kernel,
     KMeansProfiles,
+    MixtureProfiles,
     Multinomial,
     Neighbors,
     Profiled,
+    TreeProfiles,
     Words,
 )
 from bayesrule.density import Density
@@ -147,6 +153,12 @@ def _profiled(name: str, profiles: Any, **settings: Any) -> Listed:
     return Listed("profiled-" + name, density, claims, sklearn_checks=free)
 
 
+def _profiled_foreign(name: str, estimator: Any) -> Listed:
+    # Clusterers know the units of the columns, and the order of the rows.
+    claims = {"equivariant": (), "storable": False}
+    return Listed("profiled-" + name, Profiled(estimator), claims, sklearn_checks=False)
+
+
 def _profiled_mixed(name: str, profiles: Any) -> Listed:
     rng, y = _labels()
     X = pd.DataFrame(
@@ -210,6 +222,15 @@ DENSITIES = [
     _profiled("fuzzy-within", FuzzyProfiles(6, 1.5, metric="within", per_class=True)),
     _profiled("fuzzy-lda", FuzzyProfiles(12, 1.1, metric="lda", per_class=True)),
     _profiled("fuzzy-cmeans", FuzzyProfiles(6, 1.5, centers="fcm")),
+    _profiled("mixture", MixtureProfiles(4)),
+    _profiled("mixture-diag", MixtureProfiles(6, "diag", "raw", per_class=True)),
+    _profiled("tree", TreeProfiles(8)),
+    _profiled("cells", CellProfiles(40)),
+    _profiled("cells-entropy", CellProfiles(60, "entropy", "uniform")),
+    _profiled("forest", ForestProfiles(3, 4)),
+    _profiled_foreign("clusterer", KMeans(5, n_init=1, random_state=0)),
+    _profiled_foreign("mixture-sklearn", GaussianMixture(2, random_state=0)),
+    _profiled_mixed("tree-mixed", TreeProfiles(8)),
     _profiled_mixed("fuzzy-mixed", FuzzyProfiles(6, metric="standardised")),
     _histogram("histogram", Histogram()),
     _histogram("histogram-joint", Histogram("doane", joint=True)),

@@ -13,7 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesrule import BayesClassifier, FuzzyProfiles, KMeansProfiles, Profiled
+from bayesrule import (
+    BayesClassifier,
+    CellProfiles,
+    ForestProfiles,
+    FuzzyProfiles,
+    KMeansProfiles,
+    MixtureProfiles,
+    Profiled,
+    TreeProfiles,
+)
 from bayesrule.memberships import read_target
 from bayesrule.metrics import METRICS, RIDGE, learn_metric
 from bayesrule.notices import LearnedOnSampleWarning
@@ -24,6 +33,10 @@ PROFILES = [
     KMeansProfiles(4, "within", per_class=True),
     FuzzyProfiles(3),
     FuzzyProfiles(3, 1.5, metric="lda"),
+    MixtureProfiles(3),
+    TreeProfiles(4),
+    CellProfiles(20),
+    ForestProfiles(3, 4),
 ]
 
 

@@ -2,150 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from bayesrule.cmeans import best_centres, check_fuzziness
-from bayesrule.keys import distinct_ranks, merged_rows, row_keys
+from bayesrule.around import Around, check_around
+from bayesrule.cmeans import check_fuzziness
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import METRICS, SUPERVISED, Metric, learn_metric
-from bayesrule.notices import FewRowsWarning, LearnedOnSampleWarning
 from bayesrule.partitions import FuzzyCentres, NearestCentre
 from bayesrule.profiles import Profiles
 from bayesrule.tables import Table
-
-#: Rows per profile that centres are learned from: more move them by less than their own error.
-ROWS_PER_PROFILE = 100
-#: As many rows are always used: they cost nothing.
-FEW_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class Around:
-    """How centres are looked for.
-
-    Attributes
-    ----------
-    n_profiles : int
-    metric : str
-    per_class : bool
-    n_init : int
-    sample_rows : int, None or "auto"
-    random_state : int
-    fuzziness : float or None
-        m of the centres of fuzzy c-means; None for those of k-means.
-    """
-
-    n_profiles: int
-    metric: str
-    per_class: bool
-    n_init: int
-    sample_rows: Any
-    random_state: int
-    fuzziness: float | None = None
-
-    def find(self, table: Table, memberships: Memberships) -> tuple[np.ndarray, Metric]:
-        """The centres (D, T) as the metric sees them, and the metric."""
-        table, memberships = self._sampled(table, memberships)
-        metric = learn_metric(self.metric, table, memberships)
-        values = np.ascontiguousarray(metric(np.asarray(table.numbers, np.float64)))
-        rows, codes, weights = memberships.entries()
-        ranks = distinct_ranks(np.asarray(table.numbers))
-        if not self.per_class:
-            of_row = np.bincount(rows, weights, len(values))
-            groups = [(np.arange(len(values)), of_row, self.n_profiles)]
-        else:
-            shares = _dealt(self.n_profiles, memberships.totals())
-            groups = [
-                (rows[codes == k], weights[codes == k], shares[k]) for k in np.flatnonzero(shares)
-            ]
-        found = [self._centres(values[i], ranks[i], w, n) for i, w, n in groups]
-        centres = np.vstack(found)
-        wanted = sum(n for _, _, n in groups)
-        if len(centres) < wanted:
-            where = " (in each class)" if self.per_class else ""
-            warnings.warn(
-                f"n_profiles={self.n_profiles} is more than the distinct rows{where}: "
-                f"{len(centres)} profiles are used.",
-                FewRowsWarning,
-                stacklevel=4,
-            )
-        return np.ascontiguousarray(centres.T), metric
-
-    def _sampled(self, table: Table, memberships: Memberships) -> tuple[Table, Memberships]:
-        """The rows that centres are learned from, chosen by their values and not by their order."""
-        most = self.sample_rows
-        if most == "auto":
-            most = max(FEW_ROWS, ROWS_PER_PROFILE * self.n_profiles)
-        if most is None or len(table) <= most:
-            return table, memberships
-        chosen = np.sort(np.argpartition(row_keys(table, self.random_state), most)[:most])
-        warnings.warn(
-            f"The {self.n_profiles} centres were learned from {most} of {len(table)} rows; all "
-            "rows are counted. sample_rows=None learns them from all.",
-            LearnedOnSampleWarning,
-            stacklevel=5,
-        )
-        return table.take(chosen), memberships.take(chosen)
-
-    def _centres(
-        self, values: np.ndarray, ranks: np.ndarray, weights: np.ndarray, n_centres: int
-    ) -> np.ndarray:
-        """Centres of some rows: as many as wanted, or all distinct rows if there are fewer."""
-        values, weights = merged_rows(values, weights, ranks)
-        if len(values) <= n_centres:
-            return values
-        if self.fuzziness is not None:
-            return best_centres(
-                values, weights, n_centres, self.fuzziness, self.n_init, self.random_state
-            ).centres
-        model = KMeans(n_centres, n_init=self.n_init, random_state=self.random_state)
-        with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
-            # Its threads add up in the order in which they end: one gives equal bits each time.
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of rows that nearly coincide
-            model.fit(values, sample_weight=weights)
-        return model.cluster_centers_
-
-
-def _dealt(n_profiles: int, totals: np.ndarray) -> np.ndarray:
-    """Profiles dealt out to the classes in equal numbers, the first ones in order of weight."""
-    there = np.flatnonzero(totals > 0)
-    order = there[np.argsort(-totals[there], kind="stable")]
-    shares = np.zeros(len(totals), int)
-    shares[order] = n_profiles // len(order)
-    shares[order[: n_profiles % len(order)]] += 1
-    shares[order] = np.maximum(shares[order], 1)
-    return shares
-
-
-def check_around(profiles: Any) -> None:
-    """Refuse settings that centres cannot be looked for with."""
-    name = type(profiles).__name__
-    for setting, least in (("n_profiles", 1), ("n_init", 1), ("random_state", 0)):
-        value = getattr(profiles, setting)
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not whole or int(value) < least:
-            hint = ""
-            if setting == "n_profiles":
-                hint = ", or 'auto' inside Profiled, which chooses it by cross-validated gain"
-            raise ValueError(
-                f"{name}({setting}={value!r}): expected a whole number from {least} on{hint}."
-            )
-    if not isinstance(profiles.metric, str) or profiles.metric not in METRICS:
-        raise ValueError(f"{name}(metric={profiles.metric!r}) is not known; use one of {METRICS}.")
-    rows = profiles.sample_rows
-    whole = isinstance(rows, Integral) and not isinstance(rows, bool) and int(rows) >= 1
-    if not (rows is None or whole or (isinstance(rows, str) and rows == "auto")):
-        raise ValueError(f"{name}(sample_rows={rows!r}): expected a whole number, None or 'auto'.")
-    if not isinstance(profiles.per_class, (bool, np.bool_)):
-        raise ValueError(f"{name}(per_class={profiles.per_class!r}): expected True or False.")
 
 
 class KMeansProfiles(Profiles):

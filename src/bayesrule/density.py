@@ -114,24 +114,31 @@ class Density(BaseEstimator, ABC):
 
     def require(self, name: str, *allowed: Any, between: tuple[float, float] | None = None) -> None:
         """Refuse a setting that is neither one of ``allowed`` nor a number ``between`` two."""
-        value = getattr(self, name)
-        flag = isinstance(value, (bool, np.bool_))
-        plain = isinstance(value, (str, numbers.Number, type(None), np.bool_))
-        good = plain and any(value == a and flag == isinstance(a, bool) for a in allowed)
-        if isinstance(value, numbers.Real) and not flag and between is not None:
-            good = good or between[0] <= float(value) <= between[1]
-        if not good:
-            known = [repr(a) for a in allowed]
-            if between is not None:
-                known.append(f"a number from {between[0]:g} to {between[1]:g}")
-            raise ValueError(
-                f"{type(self).__name__}({name}={value!r}) is not known; use {' or '.join(known)}."
-            )
+        require_setting(self, name, *allowed, between=between)
 
     def describe_input(self, tags: Any) -> Any:
         """Tell scikit-learn, through its tags, which X this density takes."""
         tags.input_tags.allow_nan = self.accept_missing
         return tags
+
+
+def require_setting(
+    owner: Any, name: str, *allowed: Any, between: tuple[float, float] | None = None
+) -> None:
+    """Refuse a setting of ``owner`` that is neither ``allowed`` nor a number ``between`` two."""
+    value = getattr(owner, name)
+    flag = isinstance(value, (bool, np.bool_))
+    plain = isinstance(value, (str, numbers.Number, type(None), np.bool_))
+    good = plain and any(value == a and flag == isinstance(a, bool) for a in allowed)
+    if isinstance(value, numbers.Real) and not flag and between is not None:
+        good = good or between[0] <= float(value) <= between[1]
+    if not good:
+        known = [repr(a) for a in allowed]
+        if between is not None:
+            known.append(f"a number from {between[0]:g} to {between[1]:g}")
+        raise ValueError(
+            f"{type(owner).__name__}({name}={value!r}) is not known; use {' or '.join(known)}."
+        )
 
 
 def memory_budget() -> int:

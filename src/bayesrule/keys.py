@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse
 
+from bayesrule.memberships import Memberships
 from bayesrule.tables import Table, column_names
 
 
@@ -42,6 +43,23 @@ def merged_rows(
     """
     _, first, place = np.unique(ranks, return_index=True, return_inverse=True)
     return values[first], np.bincount(place, weights)
+
+
+def folds_by_key(keys: np.ndarray, memberships: Memberships, n_folds: int) -> np.ndarray:
+    """A fold for each row, dealt out within its class; -1 where a class has one distinct row.
+
+    Equal keys, which equal rows have, are in one fold.
+    """
+    _, distinct = np.unique(keys, return_inverse=True)
+    if memberships.codes is None:
+        return distinct % n_folds if distinct.max() > 0 else distinct - 1
+    folds = np.full(len(keys), -1)
+    for k in np.unique(memberships.codes):
+        mine = np.flatnonzero(memberships.codes == k)
+        values, rank = np.unique(distinct[mine], return_inverse=True)
+        if len(values) > 1:
+            folds[mine] = rank % n_folds
+    return folds
 
 
 def mixed(keys: np.ndarray) -> np.ndarray:

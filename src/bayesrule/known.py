@@ -21,14 +21,17 @@ from bayesrule.conjugate import MeanPrior, NormalInverseWishart
 from bayesrule.density import Density, Rule
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.encoding import Encoding
+from bayesrule.forest import ForestProfiles
 from bayesrule.gains import NamedActions
 from bayesrule.gaussian import Gaussian
+from bayesrule.grids import CellProfiles, GridCells
 from bayesrule.histogram import FittedHistogram, Histogram
 from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.mixtures import Components, MixtureProfiles
 from bayesrule.multinomial import Multinomial
 from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre
@@ -37,6 +40,7 @@ from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles, Profiled
 from bayesrule.rates import Exponential, GammaPrior, Poisson
 from bayesrule.soundness import (
+    check_components,
     check_counts,
     check_encoding,
     check_fitted_histogram,
@@ -44,7 +48,9 @@ from bayesrule.soundness import (
     check_fitted_profiles,
     check_fitted_whole,
     check_fuzzy_centres,
+    check_grid_cells,
     check_joined,
+    check_leaves,
     check_metric,
     check_minimax,
     check_minimax_solution,
@@ -60,6 +66,7 @@ from bayesrule.soundness import (
 )
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
 from bayesrule.tables import Table
+from bayesrule.trees import Leaves, TreeProfiles
 from bayesrule.whole import FittedWhole, Whole
 from bayesrule.word_counts import WordCounts
 from bayesrule.words import Words
@@ -288,6 +295,13 @@ KNOWN: dict[str, Known] = {
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
     "Encoding": Known(Encoding, check_encoding),
     "FittedNeighbors": Known(FittedNeighbors, check_fitted_neighbors),
+    "CellProfiles": Known(CellProfiles),
+    "Components": Known(Components, check_components),
+    "ForestProfiles": Known(ForestProfiles),
+    "GridCells": Known(GridCells, check_grid_cells),
+    "Leaves": Known(Leaves, check_leaves),
+    "MixtureProfiles": Known(MixtureProfiles),
+    "TreeProfiles": Known(TreeProfiles),
     "FittedProfiles": Known(FittedProfiles, check_fitted_profiles),
     "FuzzyCentres": Known(FuzzyCentres, check_fuzzy_centres),
     "FuzzyProfiles": Known(FuzzyProfiles),

@@ -193,6 +193,14 @@ class Joined(Partition):
         found: int | None = self.parts[0].n_columns
         return found
 
+    @property
+    def block_rows(self) -> int | None:  # type: ignore[override]
+        """What suits all parts: those that want all rows at once get them."""
+        sizes = [part.block_rows for part in self.parts]
+        if None in sizes:
+            return None
+        return min((size for size in sizes if size), default=0)
+
     def membership(self, table: Table) -> np.ndarray:
         return np.hstack([part.membership(table) for part in self.parts]) / len(self.parts)
 

@@ -16,13 +16,16 @@ from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from bayesrule.centers import KMeansProfiles
+from bayesrule.clusterers import as_profiles
 from bayesrule.decide import log_of
 from bayesrule.density import Density, LogDensity, Rule
 from bayesrule.encoding import Encoding, read_profiled
 from bayesrule.kernels.blocks import block_rows, map_blocks
 from bayesrule.memberships import Memberships
+from bayesrule.profile_tuning import best_number
 from bayesrule.stats import Sums
 from bayesrule.tables import Table
 
@@ -33,8 +36,12 @@ class Profiled(Density):
     Parameters
     ----------
     profiles : Profiles, default=None
-        :class:`KMeansProfiles`, :class:`FuzzyProfiles`, ...; None is ``KMeansProfiles()``, which
-        must be written out for a search over ``density__profiles__n_profiles`` and the like.
+        :class:`KMeansProfiles`, :class:`FuzzyProfiles`, :class:`MixtureProfiles`,
+        :class:`TreeProfiles`, :class:`CellProfiles`, :class:`ForestProfiles`, or a clusterer of
+        scikit-learn with ``predict_proba`` or ``predict``. None is ``KMeansProfiles()``, which
+        must be written out for a search over ``density__profiles__n_profiles`` and the like. With
+        ``n_profiles="auto"`` their number is the one of 5, 10, 20, ..., 160 that decides best on
+        rows left out in turn.
     reading : {"density", "paper"}
         What the posterior is under other priors than the training shares. "density" follows Bayes'
         rule. "paper" puts the priors into the sum of equation (12) as its letter says,
@@ -63,8 +70,8 @@ class Profiled(Density):
 
     @property
     def uses_rule(self) -> bool:  # type: ignore[override]
-        """Whether priors are fixed when the model is fitted."""
-        return self.reading == "paper"
+        """Whether priors are fixed, or the number of profiles chosen, when the model is fitted."""
+        return self.reading == "paper" or self._tuned()
 
     @property
     def atoms_from_counts(self) -> bool:  # type: ignore[override]
@@ -73,12 +80,12 @@ class Profiled(Density):
 
     def _profiles(self) -> Any:
         """The profiles of the settings."""
-        profiles = KMeansProfiles() if self.profiles is None else self.profiles
-        if not hasattr(profiles, "learn"):
-            raise TypeError(
-                f"profiles must be profiles such as KMeansProfiles(), but are {profiles!r}."
-            )
-        return profiles
+        return as_profiles(KMeansProfiles() if self.profiles is None else self.profiles)
+
+    def _tuned(self) -> bool:
+        """Whether the number of profiles is chosen."""
+        number = getattr(self.profiles, "n_profiles", None)
+        return isinstance(number, str) and number == "auto"
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Numbers, and categories as numbers."""
@@ -91,7 +98,11 @@ class Profiled(Density):
         priors = None
         if self.reading == "paper" and not np.allclose(rule.priors, shares / shares.sum()):
             priors = rule.priors
-        partition = self._profiles().learn(table, memberships)
+        profiles = self._profiles()
+        if self._tuned():
+            number = best_number(self, table, memberships, rule)
+            profiles = clone(profiles).set_params(n_profiles=number)
+        partition = profiles.learn(table, memberships)
         return FittedProfiles(partition, table.layout, priors)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
+from bayesrule.forest import ForestProfiles
 from bayesrule.gaussian import Gaussian
 from bayesrule.kernel import Kernel
 from bayesrule.minimax import Minimax
@@ -174,6 +175,46 @@ def spdbc(
            [0. , 1. ]])
     """
     profiles = FuzzyProfiles(n_profiles, fuzziness, "kmeans", metric)
+    return BayesClassifier(Profiled(profiles), priors, gain)
+
+
+def spdbc_forest(
+    n_partitions: int = 20,
+    n_profiles: Any = "root",
+    fuzziness: float = 1.3,
+    priors: Any = "empirical",
+    gain: Any = None,
+    **settings: Any,
+) -> BayesClassifier:
+    """A seeded forest of soft partitions: the mean of many SPDBC posteriors, each its own metric.
+
+    It is more accurate than one partition, and keeps more of that under noisy labels and features.
+
+    Parameters
+    ----------
+    n_partitions : int
+        Number of partitions.
+    n_profiles : int, "root" or "auto"
+        Profiles of each; "root" lets them grow with the root of the number of rows.
+    fuzziness : float > 1
+        How soft the memberships are.
+    priors, gain
+        As in :func:`dbc`.
+    **settings
+        Further settings of :class:`ForestProfiles`: ``metrics``, ``per_class``, ``random_state``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from bayesrule import recipes
+    >>> X, y = load_wine(return_X_y=True)
+    >>> for clf in (recipes.spdbc(), recipes.spdbc_forest()):
+    ...     print(cross_val_score(clf, X, y).mean().round(2))
+    0.68
+    0.99
+    """
+    profiles = ForestProfiles(n_partitions, n_profiles, fuzziness, **settings)
     return BayesClassifier(Profiled(profiles), priors, gain)
 
 

@@ -13,7 +13,7 @@ from bayesrule import decide
 from bayesrule.density import LogDensity, Rule
 from bayesrule.gains import decision_classes, resolve_gain
 from bayesrule.kernels.blocks import block_rows, map_blocks
-from bayesrule.keys import row_keys
+from bayesrule.keys import folds_by_key, row_keys
 from bayesrule.learned import Learned
 from bayesrule.memberships import Memberships
 from bayesrule.minimax import Minimax, MinimaxSolution
@@ -147,7 +147,7 @@ class Wanted:
 
     def _out_of_fold(self, learned: Learned, table: Table, memberships: Memberships) -> np.ndarray:
         """Log-densities of each row by a density that did not see it; equal rows stay together."""
-        fold = _folds(row_keys(table, self.seed), memberships)
+        fold = folds_by_key(row_keys(table, self.seed), memberships, FOLDS)
         values = np.full((len(table), memberships.n_classes), -np.inf)
         for f in range(max(int(fold.max()), 0) + 1):
             # Rows of no fold are in every training part: a class must not vanish from one.
@@ -158,20 +158,6 @@ class Wanted:
             settled = prepared.settle(prepared.tally(part, members))
             values[out] = log_densities(settled, table.take(out))
         return values
-
-
-def _folds(keys: np.ndarray, memberships: Memberships) -> np.ndarray:
-    """A fold for each row, dealt out within its class; -1 where a class has one distinct row."""
-    _, distinct = np.unique(keys, return_inverse=True)
-    if memberships.codes is None:
-        return distinct % FOLDS if distinct.max() > 0 else distinct - 1
-    folds = np.full(len(keys), -1)
-    for k in np.unique(memberships.codes):
-        mine = np.flatnonzero(memberships.codes == k)
-        values, rank = np.unique(distinct[mine], return_inverse=True)
-        if len(values) > 1:
-            folds[mine] = rank % FOLDS
-    return folds
 
 
 def thinned(table: Table, memberships: Memberships | None, seed: int) -> Rows:

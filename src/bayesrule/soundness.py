@@ -12,15 +12,18 @@ import numpy as np
 
 from bayesrule.addresses import MOST_CELLS
 from bayesrule.encoding import Encoding
+from bayesrule.grids import GridCells
 from bayesrule.histogram import FittedHistogram
 from bayesrule.kernel import Kernel, TunedKernel
 from bayesrule.metrics import Metric
 from bayesrule.minimax import Minimax, MinimaxSolution
+from bayesrule.mixtures import Components
 from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
+from bayesrule.trees import Leaves
 from bayesrule.whole import FittedWhole
 from bayesrule.word_counts import WordCounts
 
@@ -197,6 +200,47 @@ def check_joined(partition: Joined) -> None:
     require(type(parts) is tuple and len(parts) > 0, "its partition has no parts")
     require([isinstance(part, Partition) for part in parts], "a part is no partition")
     require(len({part.n_columns for part in parts}) == 1, "its parts are of other columns")
+
+
+def check_components(partition: Components) -> None:
+    require(type(partition.metric) is Metric, "its components have no metric")
+    check_distribution(partition.weights, "the weights of its components", None)
+    n, width = len(partition.weights), partition.metric.matrix.shape[-1]
+    require_floats(partition.means, "the means of its components", n, width)
+    full = np.ndim(partition.whitening) == 3
+    shape = (n, width, width) if full else (n, width)
+    require_floats(partition.whitening, "the covariances of its components", *shape)
+    lengths = partition.whitening
+    if full:
+        lengths = np.diagonal(lengths, axis1=1, axis2=2)
+    require(lengths > 0, "a component has no covariance")
+
+
+def check_leaves(partition: Leaves) -> None:
+    require(type(partition.metric) is Metric, "its tree has no metric")
+    require(partition.metric.matrix.ndim == 1, "the metric of its tree mixes columns")
+    n, n_columns = len(partition.feature), len(partition.metric.shift)
+    require_floats(partition.threshold, "the thresholds of its tree", n)
+    nodes = partition.feature, partition.below, partition.above
+    fine = [isinstance(a, np.ndarray) and a.shape == (n,) and a.dtype == np.int64 for a in nodes]
+    require([*fine, n > 0], "its tree has nodes of another kind")
+    leaf = partition.feature < 0
+    require(partition.feature < n_columns, "its tree asks for a column that is not there")
+    # Every node comes after the one it follows, so that each way ends.
+    after = np.flatnonzero(~leaf)
+    for following in (partition.below[after], partition.above[after]):
+        require((following > after) & (following < n), "the nodes of its tree run in circles")
+    order = np.sort(partition.below[leaf])
+    require(np.array_equal(order, np.arange(leaf.sum())), "its tree has leaves of no profile")
+
+
+def check_grid_cells(partition: GridCells) -> None:
+    cuts = partition.boundaries
+    require(type(cuts) is tuple and len(cuts) > 0, "its grid has no boundaries")
+    for array in cuts:
+        require_floats(array, "the boundaries of its grid", None)
+        require(array[:-1] < array[1:], "the boundaries of its grid do not increase")
+    require(partition.n_profiles < MOST_CELLS, "its grid has too many cells")
 
 
 def check_encoding(encoding: Encoding) -> None:

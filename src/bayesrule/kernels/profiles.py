@@ -191,3 +191,14 @@ def sums_of_fuzzy_centres(values, columns, fuzziness, row_weights, sums, masses)
             for j in range(n_columns):
                 sums[t, j] += mass * values[i, j]
     return objective
+
+
+@compiled
+def leaves_of_rows(values, feature, threshold, below, above, out):
+    """Leaf of each row; a node without a feature is one, whose place is in ``below``."""
+    for i in range(values.shape[0]):
+        node = 0
+        while feature[node] >= 0:
+            low = values[i, feature[node]] <= threshold[node]
+            node = below[node] if low else above[node]
+        out[i] = below[node]
