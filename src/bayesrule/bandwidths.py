@@ -145,12 +145,14 @@ def left_out_score(name: str, points: Points, width: np.ndarray, factor: float) 
     gaussian = SHAPES["gaussian"]
     bumps = BumpSum(gaussian, True, points, scaled, _NO_FACTORS)
     asked = asked_points(points, points.rows.shape[1])
-    weights = points.weights[asked]
-    others = bumps.left_out(asked)
+    everyone = len(asked) == len(points.rows)
+    weights = points.weights if everyone else points.weights[asked]
+    others = bumps.left_out(None if everyone else asked)
     if name == "cv_likelihood":
         return float(np.average(others, weights=weights))
     wider = scaled * (np.sqrt(2.0) if width.ndim == 1 else 2.0)
-    pairs = BumpSum(gaussian, True, points, wider, _NO_FACTORS).log_density(points.rows[asked])
+    rows = points.rows if everyone else points.rows[asked]
+    pairs = BumpSum(gaussian, True, points, wider, _NO_FACTORS).log_density(rows)
     # Relative to the rule's height, so that no density overflows.
     height = BumpSum(gaussian, True, points, width, _NO_FACTORS).log_height
     gained = 2.0 * np.exp(others - height) - np.exp(pairs - height)

@@ -99,7 +99,7 @@ class BumpSum:
         return order, columns[0], weights, narrow, starts, columns[1], columns[2], widest
 
     @cached_property
-    def cells(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Expansions on the cells of a line, where they are few for the points there are."""
         rows = self.points.rows
         one = rows.shape[1] == 1 and self.shape.name == "gaussian" and not self.local.size
@@ -115,7 +115,7 @@ class BumpSum:
         # An expansion costs as much as thousands of bumps, and as much memory as a dozen points.
         if len(targets) > min(2 * len(rows), len(rows) ** 2 // 5000):
             return None
-        return targets, lines.expansions(numbers, moments, targets)
+        return targets, lines.cell_index(targets), lines.expansions(numbers, moments, targets)
 
     def ready(self) -> BumpSum:
         """The same with all that sums need worked out, so that threads need not."""
@@ -153,31 +153,36 @@ class BumpSum:
         places = self.places(rows)
         if self.cells is None:
             return self.log_sums(places) + constant
-        sums = np.empty(len(places))
-        lines.sums_on_cells(np.ascontiguousarray(places[:, 0]), *self.cells, sums)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            out = np.log(sums)
-        beyond = np.flatnonzero(np.isnan(sums))
+        out = self.on_cells(places, _NONE)
+        beyond = np.flatnonzero(np.isnan(out))
         if len(beyond):
             out[beyond] = self.log_sums(places[beyond])
-        return out + constant
+        out += constant
+        return out
+
+    def on_cells(self, places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Logarithms of the sums by the expansions, NaN where they do not reach."""
+        assert self.cells is not None
+        out = np.empty(len(places))
+        queries = np.ascontiguousarray(places[:, 0])
+        lines.sums_on_cells(queries, np.ascontiguousarray(weights), *self.cells, out)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(out, out=out)
 
     def left_out(self, which: np.ndarray | None = None) -> np.ndarray:
         """Log-density at points by all the other points; the weight of a point goes with it."""
-        which = np.arange(len(self.points.rows)) if which is None else which
-        places, weights = self.places(self.points.rows[which]), self.points.weights[which]
+        rows, weights = self.points.rows, self.points.weights
+        if which is not None:
+            rows, weights = rows[which], weights[which]
+        places = self.places(rows)
+        own = np.arange(len(rows)) if which is None else which
         if self.cells is None:
-            sums = self.log_sums(places, which)
+            sums = self.log_sums(places, own)
         else:
-            found = np.empty(len(places))
-            lines.sums_on_cells(np.ascontiguousarray(places[:, 0]), *self.cells, found)
-            others = found - weights
-            # Where little is left of the sum, its digits went with the point.
-            lonely = np.flatnonzero(others < 1e-4 * found)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                sums = np.log(others)
+            sums = self.on_cells(places, weights)
+            lonely = np.flatnonzero(np.isnan(sums))
             if len(lonely):
-                sums[lonely] = self.log_sums(places[lonely], which[lonely])
+                sums[lonely] = self.log_sums(places[lonely], own[lonely])
         rest = self.points.total - weights
         some = np.where(rest > 0, rest, 1.0)
         return np.where(rest > 0, sums + self.log_height - np.log(some), -np.inf)

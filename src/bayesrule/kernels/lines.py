@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from bayesrule.kernels.bumps import fast_exp
 from bayesrule.kernels.compiler import compiled
 
 #: Width of a cell.
@@ -69,61 +70,105 @@ def near_cells(numbers):
 
 
 @compiled
-def expansions(numbers, moments, targets):
-    """Coefficients of the expansion in each target cell, shape (n_targets, TERMS)."""
-    inverse = np.empty(TERMS)
-    inverse[0] = 1.0
+def transfers():
+    """What a cell adds to the expansion in a cell nearby: ``[d, m, k]``.
+
+    With u the distance from the centre of the cell itself and v that from the centre of the other,
+    ``apart`` from it, the moment m adds u^m / m! exp(-u^2 / 2), and u = v - apart: written in
+    powers of v it is exp(-v^2 / 2) sum_k [d, m, k] v^k.
+    """
+    out = np.zeros((2 * REACH + 1, TERMS, TERMS))
+    inverse = np.ones(TERMS)
+    powers = np.ones(TERMS)
+    shifted = np.empty(TERMS)
     for k in range(1, TERMS):
         inverse[k] = inverse[k - 1] / k
+    for d in range(2 * REACH + 1):
+        apart = (d - REACH) * CELL
+        scale = math.exp(-0.5 * apart * apart)
+        for k in range(1, TERMS):
+            powers[k] = powers[k - 1] * apart / k
+        for m in range(TERMS):
+            # (v - apart)^m / m!, then times exp(v apart).
+            sign = 1.0
+            for k in range(m, -1, -1):
+                shifted[k] = sign * powers[m - k] * inverse[k]
+                sign = -sign
+            for k in range(TERMS):
+                for j in range(min(k, m) + 1):
+                    out[d, m, k] += scale * shifted[j] * powers[k - j]
+    return out
+
+
+@compiled(reassociate=True)
+def expansions(numbers, moments, targets):
+    """Coefficients of the expansion in each target cell, shape (n_targets, TERMS)."""
     out = np.zeros((targets.size, TERMS))
-    shifted = np.empty(TERMS)
-    powers = np.empty(TERMS)
+    matrices = transfers()
     begin = 0
     for target in range(targets.size):
+        row = out[target]
         while numbers[begin] < targets[target] - REACH:
             begin += 1
         c = begin
         while c < numbers.size and numbers[c] <= targets[target] + REACH:
-            apart = (numbers[c] - targets[target]) * CELL
-            powers[0] = 1.0
-            for k in range(1, TERMS):
-                powers[k] = powers[k - 1] * apart / k
-            # (v - apart)^m / m! in powers of v, then times exp(v apart).
-            for k in range(TERMS):
-                total = 0.0
-                sign = 1.0
-                for m in range(k, TERMS):
-                    total += sign * moments[c, m] * powers[m - k]
-                    sign = -sign
-                shifted[k] = total * inverse[k]
-            scale = math.exp(-0.5 * apart * apart)
-            for k in range(TERMS):
-                total = 0.0
-                for m in range(k + 1):
-                    total += shifted[m] * powers[k - m]
-                out[target, k] += scale * total
+            matrix = matrices[numbers[c] - targets[target] + REACH]
+            for m in range(TERMS):
+                moment = moments[c, m]
+                for k in range(TERMS):
+                    row[k] += moment * matrix[m, k]
             c += 1
     return out
 
 
 @compiled
-def sums_on_cells(queries, targets, coefficients, out):
-    """Sums at the queries; NaN where a query lies in no target cell."""
+def cell_index(targets):
+    """Place of each cell among the targets, -1 in gaps; empty where gaps are too wide for a list.
+
+    Cells are otherwise looked up by bisection, which takes longer than the sum itself.
+    """
+    span = targets[-1] - targets[0] + 1
+    if span > 16 * targets.size:
+        return np.empty(0, np.int64)
+    index = np.full(span, -1)
+    for c in range(targets.size):
+        index[targets[c] - targets[0]] = c
+    return index
+
+
+@compiled
+def sums_on_cells(queries, weights, targets, index, coefficients, out):
+    """Sums at the queries, NaN where one lies in no target cell.
+
+    ``weights`` are what the queries themselves add, and are taken off, or are none. Where little is
+    left then, its digits went too, and the answer is NaN as well.
+    """
     first, last = targets[0], targets[-1]
-    dense = last - first == targets.size - 1
     for q in range(queries.size):
         out[q] = np.nan
-        place = math.floor(queries[q] / CELL)
-        if not first <= place <= last:
+        number = np.floor(queries[q] / CELL)
+        if not first <= number <= last:
             continue
-        number = np.int64(place)
-        c = number - first
-        if not dense:
-            c = np.searchsorted(targets, number)
+        if index.size:
+            c = index[np.int64(number) - first]
+            if c < 0:
+                continue
+        else:
+            c = np.searchsorted(targets, np.int64(number))
             if targets[c] != number:
                 continue
         v = queries[q] - (number + 0.5) * CELL
-        total = coefficients[c, TERMS - 1]
-        for k in range(TERMS - 2, -1, -1):
-            total = total * v + coefficients[c, k]
-        out[q] = total * math.exp(-0.5 * v * v)
+        row = coefficients[c]
+        # Even and odd powers apart: two short chains of products instead of a long one.
+        square = v * v
+        even, odd = row[TERMS - 2], row[TERMS - 1]
+        for k in range(TERMS - 4, -1, -2):
+            even = even * square + row[k]
+            odd = odd * square + row[k + 1]
+        total = (even + v * odd) * fast_exp(-0.5 * square)
+        if weights.size:
+            others = total - weights[q]
+            if others >= 1e-4 * total:
+                out[q] = others
+        else:
+            out[q] = total
