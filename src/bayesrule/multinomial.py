@@ -148,9 +148,12 @@ def settle_counts(
 
 
 def _table(values: np.ndarray) -> np.ndarray:
-    """The transpose of a (K, D) array, its rows padded with zeros as the loops like it."""
+    """The transpose of a (K, D) array, padded with zeros and placed as the loops like it."""
     n_classes, n_columns = values.shape
-    table = np.zeros((n_columns, loops.lanes(n_classes)))
+    width = loops.lanes(n_classes)
+    memory = np.zeros(n_columns * width + loops.LINE // 8)
+    start = -memory.ctypes.data % loops.LINE // 8  # at the beginning of a cache line
+    table = memory[start : start + n_columns * width].reshape(n_columns, width)
     table[:, :n_classes] = values.T
     return table
 
