@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import tracemalloc
 from decimal import Decimal
 from itertools import pairwise
 
@@ -16,7 +17,15 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import bayesrule
-from bayesrule import BayesClassifier, Bernoulli, Categorical, Columns, FromClassifier, Gaussian
+from bayesrule import (
+    BayesClassifier,
+    Bernoulli,
+    Categorical,
+    Columns,
+    FromClassifier,
+    Gaussian,
+    columns,
+)
 from bayesrule.rates import Poisson
 from bayesrule.whole import Whole
 
@@ -102,6 +111,12 @@ FORMS = {
         pl.col("visits").cast(pl.Decimal(10, 2))
     ),
     "arrow": lambda data: pa.table(data),
+    "arrow views": lambda data: pa.table(
+        {
+            name: pa.array(column, pa.string_view()) if name in ("town", "note") else column
+            for name, column in data.items()
+        }
+    ),
     "arrow dictionary": lambda data: pa.table(
         {
             name: pa.array(column).dictionary_encode() if name == "town" else column
@@ -169,12 +184,132 @@ def test_what_a_column_is_taken_for(frame, values, kind):
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
+def odd_labels(values):
+    """Categories that only pandas has, of the values 0 to 3."""
+    bands = pd.cut(values, [-1, 0, 1, 2, 3])
+    dates = pd.period_range("2024-01", periods=4, freq="M").take(values)
+    return {
+        "intervals": bands,
+        "intervals without order": bands.as_unordered(),
+        "periods": pd.Categorical(dates),
+        "pairs": pd.Categorical([("a", int(v)) for v in values]),
+        "several types": pd.Categorical([("none", 1, 2.5, "many")[v] for v in values]),
+    }
+
+
+@pytest.mark.parametrize("kind", odd_labels(np.arange(4)))
+def test_categories_of_any_labels_are_categories(kind):
+    values = RNG.integers(0, 4, N)
+    X = pd.DataFrame({"x": odd_labels(values)[kind]})
+    X.loc[3, "x"] = None
+    plain = pd.DataFrame({"x": [None if i == 3 else f"label {v}" for i, v in enumerate(values)]})
+    expected = fitted(plain).predict_proba(plain)
+    for clf in (fitted(X), BayesClassifier(Categorical()).fit(X, Y)):
+        np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=1e-12)
+    assert kinds(fitted(X)) == {"x": "categories"}
+    late = BayesClassifier(Columns()).partial_fit(X[:20], Y[:20]).partial_fit(X[20:], Y[20:])
+    np.testing.assert_allclose(late.predict_proba(X), expected, rtol=1e-12)
+
+
+def test_labels_that_only_their_type_tells_apart_are_refused():
+    X = pd.DataFrame({"x": pd.Categorical([1, "1"] * 30)})
+    for density in (Columns(), Categorical()):
+        with pytest.raises(TypeError, match="column 'x' of X are of several types"):
+            BayesClassifier(density).fit(X, Y)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_categories_that_are_numbers_may_come_as_numbers(ordered):
+    values = RNG.integers(1, 4, N)
+    X = pd.DataFrame({"x": pd.Categorical(values, ordered=ordered)})
+    clf = fitted(X)
+    np.testing.assert_array_equal(
+        clf.predict_proba(pd.DataFrame({"x": values})), clf.predict_proba(X)
+    )
+    with pytest.raises(ValueError, match="'x' of X holds text, but held numbers"):
+        clf.predict(pd.DataFrame({"x": ["1"] * N}))
+
+
 def test_columns_that_say_nothing_change_nothing():
     X = pd.DataFrame(DATA)
     plain = fitted(X).predict_proba(X)
     for empty in ([None] * N, [np.nan] * N, [7] * N, [7.5] * N, ["same"] * N, [True] * N, [0] * N):
         more = X.assign(empty=empty)
         np.testing.assert_allclose(fitted(more).predict_proba(more), plain, rtol=1e-12)
+
+
+# ---------------------------------------------------------------------- memory
+
+ROWS = 100_000
+LARGE = {
+    "numbers": lambda rng, y: rng.normal(y),
+    "counts": lambda rng, y: rng.poisson(3 + y),
+    "counts with gaps": lambda rng, y: pd.array(
+        np.where(rng.random(len(y)) < 0.1, None, rng.poisson(3 + y)), dtype="Int32"
+    ),
+    "flags": lambda rng, y: rng.random(len(y)) < 0.3 + 0.3 * y,
+    "flags with gaps": lambda rng, y: pd.array(
+        np.where(rng.random(len(y)) < 0.1, None, rng.random(len(y)) < 0.5), dtype="boolean"
+    ),
+    "text": lambda rng, y: pd.array(rng.choice(["Oslo", "Rome", "Bern"], len(y)), dtype="str"),
+    "categories": lambda rng, y: pd.Categorical(rng.choice(["Oslo", "Rome", "Bern"], len(y))),
+}
+LIBRARIES = {
+    "pandas": lambda X: X,
+    "polars": pl.from_pandas,
+    "arrow": lambda X: pa.Table.from_pandas(X, preserve_index=False),
+}
+
+
+def arrays_in(value):
+    """All arrays of a table and its parts."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from arrays_in(part)
+    elif hasattr(value, "__dataclass_fields__"):
+        for field in value.__dataclass_fields__:
+            yield from arrays_in(getattr(value, field))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kind", [*LARGE, "mixed"])
+def test_no_frame_becomes_objects_on_its_way(kind, library, monkeypatch):
+    """A cell as an object takes a pointer, and 24 bytes or more behind it."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, ROWS)
+    drawn = [kind] * 7 if kind != "mixed" else list(LARGE)
+    X = LIBRARIES[library](
+        pd.DataFrame({f"x{j}": LARGE[name](rng, y) for j, name in enumerate(drawn)})
+    )
+    read, tallied = [], []
+    for owner, name, seen in (
+        (Columns, "read", read),
+        (columns.FittedColumns, "read", read),
+        (columns.FittedColumns, "tally", tallied),
+    ):
+
+        def spied(self, *args, _call=getattr(owner, name), _seen=seen):
+            _seen.append(_call(self, *args))
+            return _seen[-1]
+
+        monkeypatch.setattr(owner, name, spied)
+    BayesClassifier(Columns()).fit(X[:100], y[:100])  # what is imported and compiled stays
+    read.clear(), tallied.clear()
+    tracemalloc.start()
+    clf = BayesClassifier(Columns()).fit(X, y)
+    fitting = tracemalloc.get_traced_memory()[1]
+    table = read.pop()
+    tracemalloc.reset_peak()
+    clf.predict(X)
+    deciding = tracemalloc.get_traced_memory()[1]  # the table of the fit is still held
+    tracemalloc.stop()
+    assert (len(read), len(tallied)) == (1, 1)  # all rows once for the fit, once for decisions
+    long = [array for array in arrays_in(table) if len(array) == ROWS]
+    assert sum(array.shape[1] for array in long) == 7
+    assert all(array.dtype != object for array in long)
+    assert max(fitting, deciding) < 32 * 7 * ROWS
 
 
 # ---------------------------------------------------------------------- columns by choice
@@ -280,6 +415,15 @@ def test_types_without_a_density_are_refused_by_name(frame, value):
     with pytest.raises(ValueError, match=r"Column 'when' of X holds .*columns={'when': 'drop'}"):
         fitted(X)
     assert "when" not in kinds(fitted(X, columns={"when": "drop"}))
+
+
+def test_a_density_for_numbers_takes_no_dates_and_categories_no_periods():
+    X = pd.DataFrame({"age": DATA["age"], "when": pd.Timestamp("2024-02-29")})
+    with pytest.raises(ValueError, match=r"no numbers in column 'when' \(Datetime\)"):
+        fitted(X, columns={"when": Gaussian()})
+    X["when"] = pd.period_range("2024", periods=N, freq="D")
+    with pytest.raises(ValueError, match="Column 'when' of X holds .*Categorical.* not read"):
+        fitted(X, columns={"when": Categorical()})
 
 
 def test_what_is_no_table_is_refused():

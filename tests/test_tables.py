@@ -171,6 +171,17 @@ def test_many_bad_columns_are_counted():
         read_numbers(bad, accept_missing=False)
 
 
+@pytest.mark.parametrize("kind", ["M8[us]", "M8[ms]", "m8[ms]"])
+def test_times_are_no_numbers_whatever_their_unit(frame, kind):
+    """Read as numbers, the same dates in other units would be other rows."""
+    values = np.array([[1, 2], [3, 4], [5, 7]]).astype(kind)
+    with pytest.raises(TypeError, match=r"holds times \([a-z]+64.*days since"):
+        BayesClassifier(Gaussian()).fit(values, [0, 1, 1])
+    X = frame(values, ["seen", "gone"])
+    with pytest.raises(ValueError, match=r"no numbers in columns 'seen' \(D[a-z]+\), 'gone'"):
+        BayesClassifier(Gaussian("diag")).fit(X, [0, 1, 1])
+
+
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_that_hold_no_numbers_are_named(library):
     seen = np.array(["2020-01-01", "2021-01-01"], "M8[us]")

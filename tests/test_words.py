@@ -148,6 +148,7 @@ FORMS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names:UserWarning")
 @pytest.mark.parametrize("gap", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_any_form_of_the_same_texts(form, gap):
@@ -156,6 +157,8 @@ def test_any_form_of_the_same_texts(form, gap):
     clf = BayesClassifier(Words()).fit(X, LABELS)
     expected = BayesClassifier(Words()).fit(texts, LABELS).predict_proba(texts)
     np.testing.assert_array_equal(clf.predict_proba(X), expected)
+    for other in ("list", "pandas series", "pandas frame", "pyarrow table"):
+        np.testing.assert_array_equal(clf.predict_proba(FORMS[other](texts)), expected)
     twice = clf.partial_fit(X, LABELS)
     np.testing.assert_array_equal(twice.class_count_, [6, 6])
 
@@ -344,6 +347,12 @@ def test_bad_settings(bad):
 
 
 # ---------------------------------------------------------------------- other vectorisers
+
+
+@pytest.mark.parametrize("vectorizer", [3, "tfidf", CountVectorizer, len])
+def test_what_is_no_vectorizer_is_refused(vectorizer):
+    with pytest.raises(TypeError, match=r"no vectoriser.*such as CountVectorizer\(\)"):
+        BayesClassifier(Words(vectorizer=vectorizer)).fit(TEXTS, LABELS)
 
 
 def test_hashing_vectorizer_learns_nothing_before_counting():

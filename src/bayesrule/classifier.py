@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_sample_weight,
+    _num_features,
     check_consistent_length,
     check_is_fitted,
     validate_data,
@@ -445,7 +446,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X: Any, *, first: bool) -> None:
         """Remember the names and the number of the features, or compare them with the first."""
-        validate_data(self, X, reset=first, skip_check_array=True)
+        if first or not self._is_bare_column(X):
+            validate_data(self, X, reset=first, skip_check_array=True)
         names = unnamed_columns(X)
         if first:
             self._columns_in = names
@@ -454,6 +456,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 f"The columns of X are {names[:10]}, but were {self._columns_in[:10]} when it was "
                 "fitted. Put them in the same order."
             )
+
+    def _is_bare_column(self, X: Any) -> bool:
+        """Whether X is a list or series where the density takes one: the only column, unnamed."""
+        try:
+            _num_features(X)
+        except TypeError:
+            one: bool = self.__sklearn_tags__().input_tags.one_d_array
+            return one
+        return False
 
     def _add(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None

@@ -22,7 +22,7 @@ def read_categories(X: Any, estimator: Any = None) -> Table:
         raise TypeError("Sparse data was passed, but categories need dense columns: X.toarray().")
     names = column_names(X)
     if names is not None:
-        frame = nw.from_native(X)
+        frame = with_plain_labels(nw.from_native(X))
         if len(frame) == 0 or len(names) == 0:
             check_array(X, input_name="X", estimator=estimator)  # raises: nothing to learn from
         columns = [frame[:, j].to_arrow() for j in range(len(names))]
@@ -40,6 +40,32 @@ def read_categories(X: Any, estimator: Any = None) -> Table:
     if values.dtype.kind in "bi" or (values.dtype.kind == "u" and values.dtype.itemsize < 8):
         return Table(coded=Coded(values.view(np.int8) if values.dtype.kind == "b" else values))
     return _table([_encode(column, _called(j, None)) for j, column in enumerate(values.T)], None)
+
+
+def with_plain_labels(frame: Any) -> Any:
+    """The frame with categories that Arrow has no type for (only pandas has them) told as text.
+
+    Such are the intervals of ``pandas.cut``, periods, and labels of several types.
+    """
+    if not frame.implementation.is_pandas():
+        return frame
+    pandas, changed = nw.get_native_namespace(frame), []
+    for j, (name, dtype) in enumerate(frame.schema.items()):
+        if dtype not in (nw.Categorical, nw.Enum):  # the latter where they have an order
+            continue
+        series = nw.to_native(frame[:, j])
+        labels = series.cat.categories
+        kind = pandas.api.types.infer_dtype(labels)
+        if kind in ("interval", "period") or kind.startswith("mixed"):
+            texts = [str(label) for label in labels]
+            if len(set(texts)) < len(texts):
+                raise TypeError(
+                    f"The categories of column {name!r} of X are of several types, and not all "
+                    "differ when written as text. Convert them to text, or to numbers."
+                )
+            told = series.cat.rename_categories(texts)
+            changed.append(nw.from_native(told, series_only=True))
+    return frame.with_columns(changed) if changed else frame
 
 
 def _called(j: int, names: tuple[str, ...] | None) -> str:
@@ -77,7 +103,13 @@ def _encode(column: Any, called: str) -> tuple[np.ndarray, np.ndarray]:
             f"holds {array.type}."
         )
     if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
+        try:
+            array = array.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise TypeError(
+                f"There are no categories in {called} of X, which holds {array.type}. Convert it "
+                "to text or numbers."
+            ) from None
     labels = array.dictionary
     if pa.types.is_null(labels.type):
         labels = pa.array([], type=pa.float64())

@@ -246,7 +246,7 @@ def _explain(error: Exception, block: Block, columns: Any) -> None:
         if kind not in ("numbers", NOTHING):
             raise ValueError(
                 f"Column {name!r} of X holds {kind}, which {block.density!r} could not read: "
-                f"{error}. Convert it, or choose another density for it."
+                f"{str(error).rstrip('.')}. Convert it, or choose another density for it."
             ) from error
 
 

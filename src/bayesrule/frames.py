@@ -10,6 +10,8 @@ import pyarrow as pa
 import scipy.sparse
 from sklearn.utils import check_array
 
+from bayesrule.coded import with_plain_labels
+
 #: A text column is prose, not categories, where more than this share of its values differ ...
 DISTINCT = 0.5
 #: ... and they are at least this long on average.
@@ -49,11 +51,13 @@ def as_frame(X: Any, estimator: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _settled(frame: Any) -> Any:
-    """The frame with its objects (which only pandas has) and decimals as what they are."""
-    changed = []
+    """The frame with objects and odd labels (which only pandas has) and decimals as plain types."""
+    frame, changed = with_plain_labels(frame), []
     for j, (name, dtype) in enumerate(frame.schema.items()):
         if dtype == nw.Decimal:
             changed.append(frame[:, j].cast(nw.Float64))
+        elif dtype == nw.String and _is_view(frame[:, j]):
+            changed.append(frame[:, j].cast(nw.String))
         elif dtype == nw.Object and frame.implementation.is_pandas() and not _empty(frame[:, j]):
             series = nw.to_native(frame[:, j])
             pandas = nw.get_native_namespace(frame)
@@ -63,6 +67,11 @@ def _settled(frame: Any) -> Any:
             settled = pandas.Series(array, index=series.index, name=name)
             changed.append(nw.from_native(settled, series_only=True))
     return frame.with_columns(changed) if changed else frame
+
+
+def _is_view(column: Any) -> bool:
+    """Whether text is laid out as views, which few functions of Arrow can read."""
+    return column.implementation.is_pyarrow() and nw.to_native(column).type == pa.string_view()
 
 
 def settle_objects(column: np.ndarray, name: Any) -> pa.Array:
@@ -98,11 +107,10 @@ def held(column: Any) -> str:
         return "numbers"
     if _empty(column):
         return NOTHING
-    if dtype == nw.Categorical:
+    if dtype in (nw.Categorical, nw.Enum):
         values = getattr(column.to_arrow().type, "value_type", pa.string())
-        is_text = pa.types.is_string(values) or pa.types.is_large_string(values)
-        return "text" if is_text else "numbers"
-    return "text" if dtype in (nw.String, nw.Enum) else str(dtype)
+        return "numbers" if pa.types.is_primitive(values) else "text"
+    return "text" if dtype == nw.String else str(dtype)
 
 
 def check_held(column: Any, name: str, before: str) -> None:

@@ -170,6 +170,7 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
             "Sparse data was passed, but this density needs a dense block of numbers. "
             "Use X.toarray() where memory allows, or a density for sparse counts."
         )
+    _refuse_times(X)
     numbers = _side_by_side(X)
     names = column_names(X)
     try:
@@ -192,13 +193,30 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
     return Table(numbers, missing=missing, names=names)
 
 
-def _name_other_columns(X: Any, error: Exception) -> None:
+def _refuse_times(X: Any) -> None:
+    """Refuse dates, times and durations: as numbers they change with the unit they are kept in."""
+    if column_names(X) is None:
+        kind = getattr(getattr(X, "dtype", None), "kind", "")
+        if kind in ("m", "M"):
+            raise TypeError(
+                f"X holds times ({X.dtype}), but this density needs numbers. Convert them to one, "
+                "such as days since some date."
+            )
+        return
+    if any(dtype.is_temporal() for dtype in nw.from_native(X, eager_only=True).schema.values()):
+        _name_other_columns(X)
+
+
+def _brief(dtype: Any) -> str:
+    """A type of column without its details."""
+    return str(dtype).partition("(")[0]
+
+
+def _name_other_columns(X: Any, error: Exception | None = None) -> None:
     """Raise if some columns of a frame hold no numbers, naming them and what they hold."""
     columns = nw.from_native(X, eager_only=True).iter_columns()
     others = [
-        f"{column.name!r} ({str(column.dtype).partition('(')[0]})"
-        for column in columns
-        if not _converts(column)
+        f"{column.name!r} ({_brief(column.dtype)})" for column in columns if not _converts(column)
     ]
     if others:
         more = f" and {len(others) - 5} more" if len(others) > 5 else ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesrule.density import Density, LogDensity, Rule
 from bayesrule.gaussian import Gaussian
+from bayesrule.kernels.blocks import block_rows, map_blocks
 from bayesrule.lending import classes_seen, lent
 from bayesrule.memberships import Memberships
 from bayesrule.rates import Poisson
@@ -49,7 +52,6 @@ class Whole(Density):
         if len(table) > ROWS:
             drawn = np.random.default_rng(0).choice(len(table), ROWS, replace=False)
             table, memberships = table.take(drawn), memberships.take(drawn)
-        rows, codes, weights = memberships.entries()
         likelihood = np.full((2, table.n_columns), -np.inf)
         for law, density in enumerate((Poisson(), Gaussian("diag"))):
             columns = np.flatnonzero(counts) if law == 0 else np.arange(table.n_columns)
@@ -59,9 +61,21 @@ class Whole(Density):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is doubtful is said once, when it is fitted
                 settled = density.settle(density.tally(part, memberships))
-            terms = settled.terms(part)[rows, codes]
-            likelihood[law, columns] = weights @ np.maximum(terms, WORST)
+            likelihood[law, columns] = _log_likelihood(settled, part, memberships)
         return FittedWhole(likelihood[0] > likelihood[1])
+
+
+def _log_likelihood(law: LogDensity, table: Table, memberships: Memberships) -> np.ndarray:
+    """Log-likelihood of each column, the log-density of a value being ``WORST`` at worst."""
+
+    def work(start: int, stop: int) -> np.ndarray:
+        rows, codes, weights = memberships.entries(start, stop)
+        terms = law.terms(table.block(start, stop))[rows, codes]
+        total: np.ndarray = weights @ np.maximum(terms, WORST)
+        return total
+
+    size = block_rows(memberships.n_classes * table.n_columns)
+    return reduce(add, map_blocks(work, len(table), size))
 
 
 def _negative(x: np.ndarray) -> np.ndarray:

@@ -121,6 +121,12 @@ class Words(Density):
         """Check the settings, and fit a vectoriser that must be fitted."""
         require_smoothing(self)
         counting = self._counting()
+        needed = ("fit", "transform", "get_params", "__sklearn_tags__")
+        if isinstance(counting, type) or not all(hasattr(counting, name) for name in needed):
+            raise TypeError(
+                f"Words(vectorizer={counting!r}) is no vectoriser. Use one that scikit-learn can "
+                "clone and fit, such as CountVectorizer()."
+            )
         if getattr(counting, "alternate_sign", False):
             raise ValueError(
                 "HashingVectorizer(alternate_sign=True) makes negative counts, of which there is "
