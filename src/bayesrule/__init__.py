@@ -25,6 +25,7 @@ _HOME = {
     "DensityEstimate": "density_estimate",
     "Evaluation": "evaluation",
     "Exponential": "rates",
+    "FeatureNoise": "noise",
     "ForestProfiles": "forest",
     "FromClassifier": "foreign",
     "FuzzyCMeans": "cmeans",
@@ -35,6 +36,7 @@ _HOME = {
     "Histogram": "histogram",
     "KMeansProfiles": "centers",
     "Kernel": "kernel",
+    "LabelNoise": "noise",
     "LogNormal": "positive",
     "MeanPrior": "conjugate",
     "Minimax": "minimax",
@@ -46,6 +48,8 @@ _HOME = {
     "NormalInverseWishart": "conjugate",
     "Poisson": "rates",
     "Profiled": "profiled",
+    "RobustnessCurve": "robustness",
+    "ScaleNoise": "noise",
     "Shifted": "priors",
     "TreeProfiles": "trees",
     "Whole": "whole",
@@ -60,6 +64,7 @@ _HOME = {
     "load": "store",
     "recipes": None,
     "report": "decision_report",
+    "robustness_curve": "robustness",
     "save": "store",
 }
 

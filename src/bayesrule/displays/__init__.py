@@ -13,6 +13,7 @@ from bayesrule.displays.contributions import ContributionDisplay
 from bayesrule.displays.curves import GainCurveDisplay
 from bayesrule.displays.densities import ClassDensityDisplay
 from bayesrule.displays.regions import DecisionRegionDisplay
+from bayesrule.displays.robustness import RobustnessDisplay
 
 __all__ = [
     "ClassDensityDisplay",
@@ -21,4 +22,5 @@ __all__ = [
     "ContributionDisplay",
     "DecisionRegionDisplay",
     "GainCurveDisplay",
+    "RobustnessDisplay",
 ]
