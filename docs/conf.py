@@ -1,0 +1,101 @@
+"""How the documentation is built: ``make docs``."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+HERE = Path(__file__).parent
+
+project = "bayesrule"
+author = "the bayesrule developers"
+release = version = version_of("bayesrule")
+
+extensions = [
+    "myst_parser",
+    "matplotlib.sphinxext.plot_directive",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "README.md", "images/README.md"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings state them in words
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# Names of other projects become links where their lists can be fetched, and stay plain text where
+# the site is built without a network.
+intersphinx_mapping = {}
+if not os.environ.get("BAYESRULE_DOCS_OFFLINE"):
+    intersphinx_mapping = {
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "python": ("https://docs.python.org/3", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+# Blocks of Python sessions copy without their prompts and answers.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+plot_basedir = str(HERE)
+plot_include_source = False
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 140)]
+plot_working_directory = str(HERE)
+
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples"), str(HERE.parent / "reproduce" / "course")],
+    "gallery_dirs": ["stories", "course"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"__init__\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+    "reset_modules": ("matplotlib",),
+    "reference_url": {"bayesrule": None},
+    "backreferences_dir": "reference/backreferences",
+    "doc_module": ("bayesrule",),
+    "inspect_global_variables": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "bayesrule"
+html_static_path = ["_static"]
+html_css_files = ["bayesrule.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "pygments_light_style": "friendly",
+    "pygments_dark_style": "monokai",
+}
+html_sidebars = {"index": []}

@@ -1,0 +1,38 @@
+"""Every block of Python in the documentation runs, and answers what the page says it does."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
+#: For answers that hold times, or figures of other people's programs.
+IGNORE = doctest.register_optionflag("IGNORE")
+
+
+class _Checker(doctest.OutputChecker):
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return bool(optionflags & IGNORE) or super().check_output(want, got, optionflags)
+
+
+@pytest.mark.filterwarnings("ignore::bayesrule.notices.BayesRuleWarning")
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_sessions_say_what_they_answer(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert text.count(">>> ") == sum(block.count(">>> ") for block in blocks)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(page.parent))  # for what pages include
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    runner = doctest.DocTestRunner(_Checker(), verbose=False, optionflags=flags)
+    session = doctest.DocTestParser().get_doctest(
+        "\n".join(blocks), {"__name__": "__main__"}, page.name, str(page), 0
+    )
+    told: list[str] = []
+    runner.run(session, out=told.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(told)
