@@ -13,7 +13,7 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types format bench changelog clean
+.PHONY: help demo test check lint types format bench docs changelog clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -40,11 +40,14 @@ format: $(VENV)/.has-dev ## Mend what lint can mend by itself
 bench: $(VENV)/.has-test ## Compare speed with scikit-learn; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks --markdown benchmarks/RESULTS.md
 
+docs: $(VENV)/.has-docs ## Build the documentation and its examples into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
 changelog: $(VENV)/.has-dev ## Gather changelog.d/ into CHANGELOG.md for a release
 	$(BIN)/towncrier build --yes
 
 clean: ## Remove the environment and all that was generated
-	rm -rf .venv demo build dist .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv demo build dist docs/_build docs/course docs/stories docs/reference/generated .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A candidate counts only if it runs: a name on the PATH may be an empty shim.

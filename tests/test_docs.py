@@ -1,12 +1,15 @@
-"""Every block of Python in the documentation runs, and answers what the page says it does."""
+"""Every session in the documentation runs, and answers what the page says it does."""
 
 from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from bayesrule.cli.main import run
 
 PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
 #: For answers that hold times, or figures of other people's programs.
@@ -21,7 +24,10 @@ class _Checker(doctest.OutputChecker):
 @pytest.mark.filterwarnings("ignore::bayesrule.notices.BayesRuleWarning")
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_sessions_say_what_they_answer(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
@@ -36,3 +42,7 @@ def test_sessions_say_what_they_answer(
     told: list[str] = []
     runner.run(session, out=told.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(told)
+    for table in re.findall(r"^```text\n(true,.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        Path("gain.csv").write_text(table, encoding="utf-8")
+    for line in re.findall(r"^\$ bayesrule (.*)$", text, re.MULTILINE):
+        assert run(shlex.split(line)) == 0, f"{line}\n{capsys.readouterr().err}"

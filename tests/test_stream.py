@@ -515,3 +515,14 @@ def test_a_failed_fit_leaves_the_model_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(BadFileError):
         clf.fit_files(tmp_path, "class")
     np.testing.assert_array_equal(clf.predict_proba(X), before)
+
+
+def test_the_index_of_a_frame_is_no_feature(tmp_path: Path) -> None:
+    frame = rows().sample(frac=1.0, random_state=0)
+    for k, written in enumerate([frame, frame.rename_axis("case"), frame.reset_index(drop=True)]):
+        path = tmp_path / f"{k}.parquet"
+        written.to_parquet(path)
+        clf = BayesClassifier(Columns()).fit_files(path, "class")
+        assert clf.feature_names_in_.tolist() == ["far", "near", "visits", "town"]
+    asked = BayesClassifier().fit_files(tmp_path / "1.parquet", "class", columns=["case", "near"])
+    assert asked.feature_names_in_.tolist() == ["case", "near"]

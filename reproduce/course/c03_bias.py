@@ -2,8 +2,8 @@
 The variance that maximum likelihood finds is too small
 =======================================================
 
-Its expectation is (N - 1) / N times the true one, because the mean it is taken about was fitted to the
-same points. The bias goes as N grows; dividing by N - 1 removes it.
+Its expectation is (N - 1) / N times the true one, because the mean it is taken about was fitted to
+the same points. The bias goes as N grows; dividing by N - 1 removes it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 Chances of classes are frequencies
 ==================================
 
-With labels written as one-hot rows z, the likelihood of the chances is highest at the column means of
-z. The course's five labels are 1, 1, 3, 2, 1; here they are given to the library as soft labels.
+With labels written as one-hot rows z, the likelihood of the chances is highest at the column means
+of z. The course's five labels are 1, 1, 3, 2, 1; here they are given to the library as soft
+labels.
 """
 
 from __future__ import annotations

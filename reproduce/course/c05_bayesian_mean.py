@@ -2,12 +2,13 @@
 Learning a mean, one point after the other
 ==========================================
 
-The points come from a Gaussian of mean 0.8 and known variance 0.9; the prior of the mean is a Gaussian
-about 0 with variance 0.9. As N grows, the law of the mean moves to the truth and becomes narrow.
+The points come from a Gaussian of mean 0.8 and known variance 0.9; the prior of the mean is a
+Gaussian about 0 with variance 0.9. As N grows, the law of the mean moves to the truth and becomes
+narrow.
 
-Taken one point at a time, each posterior being the prior of the next, it ends where taking all points
-at once does. The most probable mean is (1 - a) m + a times the sample mean, a = N / (N + 1) here; the
-predictive law adds the doubt about the mean to the known variance.
+Taken one point at a time, each posterior being the prior of the next, it ends where taking all
+points at once does. The most probable mean is (1 - a) m + a times the sample mean, a = N / (N + 1)
+here; the predictive law adds the doubt about the mean to the known variance.
 """
 
 from __future__ import annotations
@@ -36,9 +37,12 @@ ax.plot(grid, norm.pdf(grid, 0, np.sqrt(0.9)), color="#999999", label="N = 0, th
 for n, colour in ((1, "#56b4e9"), (5, "#0072b2"), (20, "#332288"), (50, "#882255")):
     mean, variance = posterior(PRIOR, points[:n])
     ax.plot(grid, norm.pdf(grid, mean, np.sqrt(variance)), color=colour, label=f"N = {n}")
-    print(f"N = {n:2}: mean {mean:.4f}, weight of the data {n / (n + 1):.3f}, variance {variance:.4f}")
+    print(
+        f"N = {n:2}: mean {mean:.4f}, weight of the data {n / (n + 1):.3f}, variance {variance:.4f}"
+    )
 ax.axvline(0.8, color="#d55e00", lw=1)
-ax.annotate("truth", (0.8, ax.get_ylim()[1]), (4, -10), textcoords="offset points", color="#d55e00")
+top = ax.get_ylim()[1]
+ax.annotate("truth", (0.8, top), (4, -10), textcoords="offset points", color="#d55e00")
 ax.set(xlabel="mean", ylabel="density of the mean")
 ax.legend(frameon=False)
 

@@ -2,9 +2,9 @@
 Independent given the class is not independent
 ==============================================
 
-Three classes, two features. On the left the features are independent within each class, so contours of
-each class are upright ellipses; the mixture of the classes is anything but the product of its
-margins. On the right one upright Gaussian: there both hold.
+Three classes, two features. On the left the features are independent within each class, so
+contours of each class are upright ellipses; the mixture of the classes is anything but the product
+of its margins. On the right one upright Gaussian: there both hold.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ for ax, rows, labels, title in (
     clf = recipes.gaussian_nb().fit(rows, labels)
     density = np.exp(clf.log_density(points))
     for k, colour in zip(range(density.shape[1]), ["#0072b2", "#d55e00", "#009e73"], strict=False):
-        ax.contour(*grid.transpose(2, 0, 1), density[:, k].reshape(grid.shape[:2]), 5, colors=colour)
+        ax.contour(
+            *grid.transpose(2, 0, 1), density[:, k].reshape(grid.shape[:2]), 5, colors=colour
+        )
     ax.scatter(*rows.T, s=2, color="#bbbbbb", zorder=0)
     ax.set(title=title, xlabel="$x_1$")
 axes[0].set(ylabel="$x_2$")

@@ -2,9 +2,10 @@
 No single bandwidth is ideal
 ============================
 
-Two classes, isotropic Gaussian kernels, decisions of the most probable class. With h = 0.5 the regions
-follow single points; with h = 2 they are smooth and miss what is narrow. Kernels that are wide where
-points are sparse, and a bandwidth for each class chosen by what it decides, do better than either.
+Two classes, isotropic Gaussian kernels, decisions of the most probable class. With h = 0.5 the
+regions follow single points; with h = 2 they are smooth and miss what is narrow. Kernels that are
+wide where points are sparse, and a bandwidth for each class chosen by what it decides, do better
+than either.
 """
 
 from __future__ import annotations

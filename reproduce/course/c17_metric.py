@@ -2,9 +2,9 @@
 Neighbours see noise as well as they see information
 ====================================================
 
-Three classes along the first axis; the second is white noise. In the right scale five neighbours do
-well. Multiply the noise by 100, and distance is nothing but noise. Standardised columns repair that;
-weights on the features, and axes learned from the classes, do better still.
+Three classes along the first axis; the second is white noise. In the right scale five neighbours
+do well. Multiply the noise by 100, and distance is nothing but noise. Standardised columns repair
+that; weights on the features, and axes learned from the classes, do better still.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 Fewer points: editing and condensing
 ====================================
 
-Editing (Wilson) drops the points that their neighbours outvote, and so cleans the border. Condensing
-(Hart) then keeps only what the single nearest neighbour needs to get every remaining point right. The
-course hopes that the border stays where it was; on the fitted points it does, elsewhere it need not.
+Editing (Wilson) drops the points that their neighbours outvote, and so cleans the border.
+Condensing (Hart) then keeps only what the single nearest neighbour needs to get every remaining
+point right. The course hopes that the border stays where it was; on the fitted points it does,
+elsewhere it need not.
 """
 
 from __future__ import annotations

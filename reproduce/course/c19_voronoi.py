@@ -2,8 +2,8 @@
 One neighbour: Voronoi cells
 ============================
 
-With k = 1 every point owns the places nearer to it than to any other, and the regions of the classes
-are unions of such cells.
+With k = 1 every point owns the places nearer to it than to any other, and the regions of the
+classes are unions of such cells.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class KMeansProfiles(Profiles):
 class FuzzyProfiles(Profiles):
     """Memberships that fall with the distance to each centre.
 
-    u_t(x) = 1 / sum_j (|x - c_t| / |x - c_j|)^(2 / (m - 1))
+    ``u_t(x) = 1 / sum_j (|x - c_t| / |x - c_j|)^(2 / (m - 1))``
 
     Parameters
     ----------

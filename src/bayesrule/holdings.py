@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -121,6 +122,16 @@ def look_into(path: str) -> Holding:
     return replace(held, stamp=stamp_of(path))
 
 
+def index_columns(schema: pa.Schema) -> list[str]:
+    """Columns that pandas wrote to keep its index: names of rows, which say nothing of them."""
+    told = (schema.metadata or {}).get(b"pandas")
+    if told is None:
+        return []
+    # A range is kept as a record, and takes no column.
+    kept = json.loads(told).get("index_columns", [])
+    return [name for name in kept if isinstance(name, str) and name in schema.names]
+
+
 def _csv_schema(path: str, file: Any) -> pa.Schema:
     """Types of the columns by the first rows; dates and the like are text."""
     with csv_reader(path, file, None) as reader:
@@ -235,7 +246,9 @@ def choose_columns(
     several = None if target is None or isinstance(target, str) else tuple(target)
     apart = [target] if isinstance(target, str) else list(several or ())
     apart += [] if weight is None else [weight]
-    features = [c for c in schema.names if c not in apart] if columns is None else list(columns)
+    apart_or_index = {*apart, *index_columns(schema)}
+    features = [c for c in schema.names if c not in apart_or_index]
+    features = features if columns is None else list(columns)
     if not features:
         raise ValueError("No column is left to learn from.")
     also = list(also)

@@ -51,6 +51,8 @@ def read_rows(path: str | Path) -> Any:
 
 def read_labelled(path: str | Path, target: str, weight: str | None = None) -> Any:
     """Features, labels and weights of a file."""
+    from bayesrule.holdings import index_columns
+
     rows = read_rows(path)
     for name, option in ((target, "--target"), (weight, "--weight")):
         if name is not None and name not in rows.column_names:
@@ -61,7 +63,8 @@ def read_labelled(path: str | Path, target: str, weight: str | None = None) -> A
     if labels.null_count:
         raise ValueError(f"Column {target!r} of {path} has no label in {labels.null_count} rows.")
     weights = None if weight is None else rows[weight].to_numpy()
-    X = rows.drop_columns([target] if weight is None else [target, weight])
+    apart = {target, weight, *index_columns(rows.schema)}
+    X = rows.select([name for name in rows.column_names if name not in apart])
     return X, labels.to_numpy(), weights
 
 
