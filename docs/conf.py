@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "README.md", "images/README.md"]
@@ -95,7 +96,6 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "pygments_light_style": "friendly",
-    "pygments_dark_style": "monokai",
+    "header_links_before_dropdown": 7,
 }
-html_sidebars = {"index": []}
+html_sidebars = {"**": []}  # what is where stands at the top of each page

@@ -126,7 +126,7 @@ def _descend(
 class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Fuzzy c-means clustering.
 
-    Minimises J = sum_i w_i sum_t u_t(x_i)^m |x_i - c_t|^2 over centres c and memberships u.
+    Minimises ``J = sum_i w_i sum_t u_t(x_i)^m |x_i - c_t|^2`` over centres c and memberships u.
 
     Parameters
     ----------
