@@ -33,7 +33,7 @@ from bayesrule import (
     recipes,
     with_action,
 )
-from bayesrule.notices import NoSupportWarning
+from bayesrule.notices import NoClassDecidedWarning, NoSupportWarning
 
 ABC = np.array(["a", "b", "c"])
 COVARIANCES = ("full", "tied", "diag", "spherical")
@@ -209,6 +209,17 @@ def test_score_counts_class_decisions_against_labels():
     decided = clf.predict(X)
     expected = [degrees.loc[i, d] if d in ABC else 0.0 for i, d in enumerate(decided)]
     assert clf.score(X, degrees) == pytest.approx(np.mean(expected))
+
+
+def test_a_score_that_no_fit_can_change_says_so():
+    X, y = toy()
+    gain = {"a": {"go": 1, "stop": 0}, "b": {"go": -2, "stop": 0}, "c": {"go": 0, "stop": 1}}
+    clf = BayesClassifier(gain=gain).fit(X, y)
+    with pytest.warns(NoClassDecidedWarning, match="expected_gain_scorer"):
+        assert clf.score(X, y) == 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.with_rule(gain={true: {**row, "a": 0} for true, row in gain.items()}).score(X, y)
 
 
 def test_nothing_is_known_before_fit():

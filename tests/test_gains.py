@@ -198,6 +198,7 @@ def test_regret_is_what_the_best_decision_would_have_added():
         (pd.DataFrame(np.eye(2), index=["ill", "ill"], columns=["ill", "well"]), "two rows"),
         (pd.DataFrame(np.eye(2), index=["ill", "well"], columns=["ill", "ill"]), "two|twice"),
         (pl.DataFrame({"true": ["ill", "ill"], "ill": [1, 0], "well": [0, 1]}), "two rows"),
+        (pl.LazyFrame({"true": ["ill", "well"], "ill": [1, 0], "well": [0, 1]}), "lazy.*collect"),
     ],
     ids=str,
 )

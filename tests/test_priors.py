@@ -76,7 +76,7 @@ def test_new_priors_move_odds_by_their_ratio():
         ([0.5, 0.5], r"\(2,\).*3"),
         ([[0.2, 0.3, 0.5]], r"\(1, 3\)"),
         (0.5, r"3 classes"),
-        (None, r"3 classes|numbers"),
+        (None, r"None.*'empirical'.*3 classes"),
         ([0.5, 0.5, 0.5], "sum to 1.5"),
         ([0.0, 0.0, 0.0], "sum to 0"),
         ([1.2, -0.4, 0.2], "negative"),
@@ -311,10 +311,15 @@ def test_a_box_of_one_point_is_that_point():
         ({"box": {"b": (np.nan, 0.3)}}, "'b'"),
         ({"box": "wide"}, "'wide'"),
         ({"on": "loss"}, "on='loss'"),
+        ({"randomised": "yes"}, "randomised='yes'"),
+        ({"tol": -1e-9}, "tol=-1e-09"),
+        ({"tol": np.nan}, "tol=nan"),
+        ({"tol": "small"}, "tol='small'"),
+        ({"max_cuts": 0}, "max_cuts=0"),
     ],
     ids=str,
 )
-def test_nonsense_boxes_are_named(settings, named):
+def test_nonsense_settings_of_minimax_are_named(settings, named):
     X, y = toy()
     with pytest.raises(ValueError, match=named):
         BayesClassifier(priors=Minimax(**settings)).fit(X, y)
@@ -531,6 +536,16 @@ def test_shifted_needs_rows_of_the_same_kind():
     gaps[0, 1] = np.nan
     with pytest.raises(ValueError, match="NaN in column 1"):
         BayesClassifier(Gaussian(missing="raise"), Shifted(gaps)).fit(X, y)
+
+
+@pytest.mark.parametrize("settings", [{"tol": "small"}, {"tol": -1.0}, {"max_iter": 0}], ids=str)
+def test_nonsense_settings_of_shifted_are_named(settings):
+    X, y = toy()
+    (name,) = settings
+    with pytest.raises(ValueError, match=rf"Shifted\({name}="):
+        BayesClassifier(priors=Shifted(X, **settings)).fit(X, y)
+    with pytest.raises(ValueError, match=rf"Shifted\({name}="):
+        BayesClassifier().fit(X, y).with_rule(priors=Shifted(X, **settings))
 
 
 def test_shifted_takes_missing_values_where_the_density_does(known):

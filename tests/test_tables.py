@@ -165,6 +165,39 @@ def test_infinite_values_are_named(frame, rows):
         BayesClassifier().fit(bad, y)
 
 
+@pytest.mark.parametrize(("covariance", "order"), [("diag", "C"), ("diag", "F"), ("full", "C")])
+def test_every_block_is_looked_at(rows, covariance, order):
+    """Deciding checks its numbers block by block: no block may be forgotten, none miscounted."""
+    X, y = rows
+    n = 140_000  # three blocks
+    many = np.asarray(X[np.arange(n) % 90], order=order)
+    clf = BayesClassifier(Gaussian(covariance, missing="raise")).fit(X, y)
+    able = BayesClassifier(Gaussian(covariance)).fit(X, y)
+    expected = clf.predict_proba(X)
+    np.testing.assert_array_equal(clf.predict_proba(many)[:90], expected)
+    places = [0, 65_536, n - 1]
+    for value, named in ((np.nan, "NaN"), (np.inf, "infinity")):
+        for place in places:
+            bad = many.copy(order="K")
+            bad[[place, 7], 1] = value
+            count = len({place, 7})
+            for answer in (clf.predict, clf.predict_proba, clf.log_density, clf.score):
+                given = (bad, y[np.arange(n) % 90]) if answer == clf.score else (bad,)
+                with pytest.raises(ValueError, match=rf"{named} in column 1 \({count} rows\)"):
+                    answer(*given)
+    bad = many.copy(order="K")
+    bad[places, 1] = np.nan
+    answers = able.predict_proba(bad)
+    np.testing.assert_allclose(answers[places], able.predict_proba(bad[places]), rtol=1e-12)
+    whole = np.setdiff1d(np.arange(n), places)
+    np.testing.assert_allclose(
+        answers[whole], able.predict_proba(many)[whole], rtol=1e-9, atol=1e-15
+    )
+    bad[5, 2] = -np.inf
+    with pytest.raises(ValueError, match=r"infinity in column 2 \(1 rows\)"):
+        able.predict(bad)
+
+
 def test_many_bad_columns_are_counted():
     bad = np.full((4, 9), np.nan)
     with pytest.raises(ValueError, match="and 4 more"):

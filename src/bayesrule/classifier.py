@@ -13,6 +13,7 @@ a worker or a second model enters at the tally and leaves at a plus sign.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -36,7 +37,12 @@ from bayesrule.keys import row_keys
 from bayesrule.learned import Learned, classes_with, present
 from bayesrule.memberships import Memberships, places, read_target
 from bayesrule.minimax import Minimax
-from bayesrule.notices import KeptTuningWarning, NoSupportWarning, PreparedOnChunkWarning
+from bayesrule.notices import (
+    KeptTuningWarning,
+    NoClassDecidedWarning,
+    NoSupportWarning,
+    PreparedOnChunkWarning,
+)
 from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
 from bayesrule.tables import Table, as_read, unnamed_columns
 
@@ -439,8 +445,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, reader: Any, *, first: bool = False) -> Table:
         """Check X against the density's needs and, after the first time, against its features."""
+        return self._read_by(reader.read, X, first)
+
+    def _read_by_block(self, X: Any) -> Table:
+        """The same for who reads the table in blocks alone, with one pass less where that pays."""
+        reader = self._learned.prepared
+        return self._read_by(getattr(reader, "read_by_block", reader.read), X, False)
+
+    def _read_by(self, read: Callable[[Any, Any], Table], X: Any, first: bool) -> Table:
         X = as_read(X)
-        table: Table = reader.read(X, self)
+        table = read(X, self)
         self._check_features(X, first=first)
         return table
 
@@ -540,7 +554,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _decide(self, X: Any, answers: np.ndarray, gain: Any = None) -> np.ndarray:
         """The answer to the best decision of each row, in one pass over blocks of rows."""
         settled = self._ready()
-        table = self._read(X, self._learned.prepared)
+        table = self._read_by_block(X)
         gain_matrix = settled.rule.gain
         gains = gain_matrix[None]
         if gain is not None:
@@ -591,7 +605,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Posteriors and log p(x) of all rows."""
         settled = self._ready()
-        table = self._read(X, self._learned.prepared)
+        table = self._read_by_block(X)
         priors = settled.rule.priors
         posterior = np.empty((len(table), len(priors)))
         log_marginal = np.empty(len(table))
@@ -641,7 +655,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def log_density(self, X: Any) -> np.ndarray:
         """Log-density of each row under each class, shape (n, K), up to a term common to a row."""
         log_density = self._ready().log_density
-        return log_densities(log_density, self._read(X, self._learned.prepared))
+        return log_densities(log_density, self._read_by_block(X))
 
     @available_if(_is_normalised)
     def log_marginal(self, X: Any) -> np.ndarray:
@@ -706,6 +720,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose decision is the true class; a decision that is no class is a miss."""
         found = read_target(y)
+        if (self._ready().decided_class < 0).all():
+            warnings.warn(
+                f"No decision of {self.decisions_.tolist()} is a class, so every row is a miss and "
+                "the score is zero, whatever is fitted. Use scoring=expected_gain_scorer().",
+                NoClassDecidedWarning,
+                stacklevel=2,
+            )
         decided = self._decide(X, self._ready().decided_class)
         check_consistent_length(decided, np.empty(len(found)))
         where = places(found.classes, self.classes_)

@@ -26,6 +26,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bayesrule.memberships import Memberships
+from bayesrule.settings import require_setting
 from bayesrule.tables import Table, read_numbers
 
 
@@ -71,7 +72,11 @@ class LogDensity(ABC):
 
 
 class Prepared(Protocol):
-    """A density that has learned what it needs before counting. Frozen; never cloned."""
+    """A density that has learned what it needs before counting. Frozen; never cloned.
+
+    It may also have ``read_by_block``, which reads like ``read`` for who looks at blocks of the
+    table alone, and so may leave checks to them.
+    """
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Check X and read it as it was read when this was prepared."""

@@ -222,6 +222,8 @@ def _frame_rows(frame: Any) -> dict[Any, dict[Any, float]]:
         if not frame.columns.is_unique:
             raise ValueError(f"The gain has two decisions of one name: {list(frame.columns)}.")
         return {true: dict(row) for true, row in frame.to_dict(orient="index").items()}
+    if hasattr(frame, "collect"):
+        raise ValueError("The gain is a lazy frame, whose numbers are not there: gain.collect().")
     columns = frame.to_pydict() if hasattr(frame, "to_pydict") else frame.to_dict(as_series=False)
     (_, classes), *decisions = columns.items()
     if len(set(classes)) < len(classes):

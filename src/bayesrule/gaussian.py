@@ -34,7 +34,7 @@ from bayesrule.missing import complete_by_em
 from bayesrule.moments import moments_by_column, moments_by_pair
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
 from bayesrule.stats import Moments, Several
-from bayesrule.tables import Table
+from bayesrule.tables import Table, read_numbers
 
 
 class Gaussian(Density):
@@ -90,6 +90,12 @@ class Gaussian(Density):
     def accept_missing(self) -> bool:  # type: ignore[override]
         """Rows may have missing values unless they were refused."""
         return self.missing != "raise"
+
+    def read_by_block(self, X: Any, estimator: Any) -> Table:
+        """X to be looked at in blocks alone, each of which checks its own numbers."""
+        return read_numbers(
+            X, accept_missing=self.accept_missing, estimator=estimator, by_block=True
+        )
 
     def prepare(self, table: Table, memberships: Memberships, rule: Any) -> Gaussian:
         """Check the settings; there is nothing to learn before counting."""

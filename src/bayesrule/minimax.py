@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from bayesrule.gains import as_labels, regret
 from bayesrule.kernels.minimax import best_response
 from bayesrule.notices import NotConvergedWarning
+from bayesrule.settings import require_setting
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,11 @@ class Minimax(BaseEstimator):
         self.max_cuts = max_cuts
 
     def bounds(self, classes: np.ndarray) -> np.ndarray:
-        """Check the box and return it as (K, 2)."""
+        """Check the settings and return the box as (K, 2)."""
+        require_setting(self, "on", "regret", "gain")
+        require_setting(self, "randomised", True, False)
+        require_setting(self, "tol", between=(0.0, np.inf))
+        require_setting(self, "max_cuts", between=(1, np.inf))
         labels = classes.tolist()
         bounds = np.tile([0.0, 1.0], (len(labels), 1))
         pairs = self.box if isinstance(self.box, Mapping) else {}
@@ -144,11 +149,9 @@ class Minimax(BaseEstimator):
 
         ``atoms[i, k]`` is the probability of atom i under class k; columns sum to one.
         """
-        if self.on not in ("regret", "gain"):
-            raise ValueError(f"on={self.on!r} is not known; use 'regret' or 'gain'.")
+        bounds = self.bounds(classes)
         losses = regret(gain) if self.on == "regret" else -gain
         scale = float(np.abs(losses).max()) or 1.0
-        bounds = self.bounds(classes)
         # Nothing is known of a class without mass, so no prior is spent on it unless it must be.
         absent = ~atoms.any(axis=0) & (bounds[:, 0] == 0)
         if bounds[~absent, 1].sum() >= 1.0:

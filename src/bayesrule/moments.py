@@ -63,7 +63,10 @@ def moments_by_pair(table: Table, memberships: Memberships, *, tied: bool) -> Se
     work = partial(_full_moments, table, memberships, shift, tied)
     total: Moments | None = None
     kept: list[Sample] = []
-    for moments, incomplete in map_blocks(work, len(table), block_rows(table.n_columns)):
+    # Products of matrices pay the more, the more rows they add up.
+    wide = table.n_columns > NARROW
+    size = block_rows(table.n_columns, bytes_per_block=(4 if wide else 1) * BLOCK_BYTES)
+    for moments, incomplete in map_blocks(work, len(table), size):
         total = moments if total is None else total + moments
         kept.append(incomplete)
     return Several((total, Sample.joined(kept)))
@@ -109,22 +112,29 @@ def _wide_moments(
 ) -> Moments:
     """Moments of complete rows by products of matrices, which pay where there are many columns."""
     n_columns = values.shape[1]
+    values = np.asarray(values, np.float64)
     order = np.argsort(codes, kind="stable")
     edges = np.searchsorted(codes[order], np.arange(n_classes + 1))
     weight = np.bincount(codes, weights, n_classes)
+    rows, weights = rows[order], weights[order]
+    equal = not (weights != 1.0).any()
+    # One room for all classes: fetching fresh memory for each takes longer than filling it.
+    room = np.empty((int(np.diff(edges).max(initial=0)), n_columns))
     mean = np.zeros((n_classes, n_columns))
     second = np.zeros((n_columns, n_columns) if tied else (n_classes, n_columns, n_columns))
     for k in np.flatnonzero(weight > 0):
-        mine = order[edges[k] : edges[k + 1]]
+        mine = slice(edges[k], edges[k + 1])
         # Squares about a row of the class are of the size of its variance, wherever it lies.
-        first = values[rows[mine[0]]].astype(np.float64)
-        deviations = values[rows[mine]] - first
-        w = weights[mine]
-        centre = w @ deviations / weight[k]
+        first = values[rows[edges[k]]]
+        deviations = room[: edges[k + 1] - edges[k]]
+        # The mode only spares a copy: no place is out of bounds.
+        values.take(rows[mine], axis=0, out=deviations, mode="clip")
+        deviations -= first
+        centre = weights[mine] @ deviations / weight[k]
         mean[k] = first - shift + centre
         deviations -= centre
-        if (w != 1.0).any():
-            deviations *= np.sqrt(w)[:, None]
+        if not equal:
+            deviations *= np.sqrt(weights[mine])[:, None]
         scatter = deviations.T @ deviations
         if tied:
             second += scatter

@@ -47,5 +47,9 @@ class LearnedOnSampleWarning(BayesRuleWarning):
     """Something that many rows would not change was learned from some of them."""
 
 
+class NoClassDecidedWarning(BayesRuleWarning):
+    """Decisions that are no classes were counted against the classes."""
+
+
 class NoMassWarning(BayesRuleWarning):
     """What is given as a density does not integrate to one."""

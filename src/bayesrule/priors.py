@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from bayesrule.gains import as_labels, name_key, renumbered
 from bayesrule.kernels.minimax import expected_shares
 from bayesrule.notices import NotConvergedWarning, PriorsWarning
+from bayesrule.settings import require_setting
 
 
 def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -47,9 +48,10 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         values = np.array(priors, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"priors must be numbers, but are {priors!r}.") from None
-    if values.shape != (len(labels),):
+    if priors is None or values.shape != (len(labels),):
+        told = "is None" if priors is None else f"has shape {values.shape}"
         raise ValueError(
-            f"priors has shape {values.shape}; expected one probability for each of the "
+            f"priors {told}; expected 'empirical', 'uniform', or one probability for each of the "
             f"{len(labels)} classes {labels}."
         )
     if not np.isfinite(values).all() or (values < 0).any():
@@ -116,6 +118,13 @@ class Shifted(BaseEstimator):
         self.X_new = X_new
         self.tol = tol
         self.max_iter = max_iter
+
+    def check(self) -> None:
+        """Refuse settings that cannot be solved with."""
+        if self.X_new is None:
+            raise ValueError("Shifted() has no rows: give the new ones, Shifted(X_new).")
+        require_setting(self, "tol", between=(0.0, np.inf))
+        require_setting(self, "max_iter", between=(1, np.inf))
 
     def solve(
         self, log_density: np.ndarray, start: np.ndarray, classes: np.ndarray

@@ -76,6 +76,8 @@ class Wanted:
         priors = self.priors
         if isinstance(priors, Minimax):
             priors.bounds(classes)
+        elif isinstance(priors, Shifted):
+            priors.check()
         if isinstance(priors, (Minimax, Shifted)):
             priors = "empirical"
         return Rule(given_priors(priors, counts, classes), resolve_gain(self.gain, classes)[0])
@@ -95,8 +97,7 @@ class Wanted:
         if isinstance(self.priors, Minimax):
             solution = self._minimax(learned, log_density, rows, gain, trained_on_rows)
         elif isinstance(self.priors, Shifted):
-            if self.priors.X_new is None:
-                raise ValueError("Shifted() has no rows: give the new ones, Shifted(X_new).")
+            self.priors.check()
             values = log_densities(log_density, read(self.priors.X_new))
             solution = self.priors.solve(values, learned.shares, classes)
         return Settled(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -60,6 +62,9 @@ class Table:
         Blocks of columns of the same rows, each for a density of its own.
     layout : object or None
         Which columns went into which part, and for which density.
+    unseen : callable or None
+        Where nobody looked for missing values yet: says that there are some, or raises where they
+        may not be. A block of the rows looks at its own, while it is in the cache.
     """
 
     numbers: np.ndarray | None = None
@@ -70,6 +75,7 @@ class Table:
     counts: Any = None
     parts: tuple[Table, ...] = ()
     layout: Any = None
+    unseen: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         if self.parts:
@@ -112,9 +118,14 @@ class Table:
         if raw is not None:
             places = np.arange(len(self))[rows]
             raw = _safe_indexing(_indexable(raw), places)
+        numbers, missing, unseen = of(self.numbers), self.missing, self.unseen
+        if unseen is not None:
+            missing = not _finite(numbers) and unseen()
         return replace(
             self,
-            numbers=of(self.numbers),
+            numbers=numbers,
+            missing=missing,
+            unseen=None,
             raw=raw,
             coded=None if self.coded is None else replace(self.coded, codes=of(self.coded.codes)),
             counts=None if self.counts is None else self.counts[rows],
@@ -163,8 +174,14 @@ def unnamed_columns(X: Any) -> list[Any] | None:
     return None if all(isinstance(label, str) for label in labels) else labels
 
 
-def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Table:
-    """Check a numeric X: two-dimensional, real, not empty, finite up to missing values."""
+def read_numbers(
+    X: Any, *, accept_missing: bool, estimator: Any = None, by_block: bool = False
+) -> Table:
+    """Check a numeric X: two-dimensional, real, not empty, finite up to missing values.
+
+    ``by_block`` leaves the last to the blocks of the table, for who reads its numbers in blocks
+    alone: large data then pass through memory once.
+    """
     if scipy.sparse.issparse(X):
         raise TypeError(
             "Sparse data was passed, but this density needs a dense block of numbers. "
@@ -186,11 +203,16 @@ def read_numbers(X: Any, *, accept_missing: bool, estimator: Any = None) -> Tabl
         if names is not None:
             _name_other_columns(X, error)
         raise
-    missing = False
+    look = partial(_explain_not_finite, numbers, names, accept_missing)
+    if by_block:
+        return Table(numbers, names=names, unseen=look)
+    return Table(numbers, missing=not _finite(numbers) and look(), names=names)
+
+
+def _finite(numbers: np.ndarray) -> bool:
+    """Whether no number is missing or infinite."""
     flat = numbers.ravel(order="K") if numbers.flags.forc else np.ascontiguousarray(numbers).ravel()
-    if zero_if_finite(flat) != 0.0:
-        missing = _explain_not_finite(numbers, names, accept_missing)
-    return Table(numbers, missing=missing, names=names)
+    return bool(zero_if_finite(flat) == 0.0)
 
 
 def _refuse_times(X: Any) -> None:

@@ -234,7 +234,7 @@ class GainCurveDisplay:
             ax.annotate(
                 f"fitted: {style.number(self.fitted)}",
                 (self.fitted, 0.0),
-                xytext=(3, 3),
+                xytext=(4, 5),  # clear of the axis, which its background would hide
                 xycoords=ax.get_xaxis_transform(),
                 textcoords="offset points",
                 fontsize="small",
