@@ -328,6 +328,29 @@ def test_single_precision_rows_are_taken_as_they_are(covariance):
     np.testing.assert_allclose(single, double, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_columns", [5, 40])
+def test_covariances_of_few_and_many_columns_are_numpys(n_columns, kind, weighted):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 4000)
+    X = (rng.normal(size=(4000, n_columns)) + 100.0 + y[:, None]).astype(kind)
+    weights = rng.integers(0, 4, 4000) if weighted else np.ones(4000, int)
+    expected = [
+        np.cov(X[y == k].astype(float).T, ddof=0, fweights=weights[y == k]) for k in CLASSES
+    ]
+    found = fit("full", X, y, sample_weight=weights)
+    np.testing.assert_allclose(covariances(found, n_columns), expected, rtol=1e-9, atol=1e-10)
+    share = np.bincount(y, weights) / weights.sum()
+    tied = fit("tied", X, y, sample_weight=weights)
+    np.testing.assert_allclose(
+        covariances(tied, n_columns)[0],
+        np.tensordot(share, expected, 1),
+        rtol=1e-9,
+        atol=1e-10,
+    )
+
+
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_units_of_columns_may_differ_widely(covariance):
     if covariance == "spherical":
