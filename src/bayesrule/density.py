@@ -26,7 +26,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bayesrule.memberships import Memberships
-from bayesrule.settings import require_setting
 from bayesrule.tables import Table, read_numbers
 
 

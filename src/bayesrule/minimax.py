@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 
+from bayesrule.density import require_setting
 from bayesrule.gains import as_labels, regret
 from bayesrule.kernels.minimax import best_response
 from bayesrule.notices import NotConvergedWarning
-from bayesrule.settings import require_setting
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
+from bayesrule.density import require_setting
 from bayesrule.gains import as_labels, name_key, renumbered
 from bayesrule.kernels.minimax import expected_shares
 from bayesrule.notices import NotConvergedWarning, PriorsWarning
-from bayesrule.settings import require_setting
 
 
 def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.ndarray:
