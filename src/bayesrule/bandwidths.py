@@ -4,8 +4,8 @@ A rule gives the width of a Gaussian bump for every column,
 
     normal      (4 / (D + 2))^(1 / (D + 4)) s n^(-1 / (D + 4)),   1.06 s n^(-1/5) for one column
     scott       s n^(-1 / (D + 4))
-    silverman   0.85 of normal, with s the smaller of standard deviation and IQR / 1.349:
-                0.9 min(s, IQR / 1.349) n^(-1/5) for one column
+    silverman   0.85 of normal, with s the smaller of standard deviation and IQR / 1.34:
+                0.9 min(s, IQR / 1.34) n^(-1/5) for one column
 
 and the others choose a multiple of Silverman's by the rows themselves. A kernel of another
 shape gets the width that smooths as much (:meth:`bayesrule.shapes.Shape.width_beside_gaussian`).
@@ -70,8 +70,8 @@ def moments(points: Points) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quartile_spread(points: Points) -> np.ndarray:
-    """Interquartile ranges over 1.349, which is one for a standard normal law."""
-    return np.array([quartile_range(x, points.weights) / 1.349 for x in points.rows.T])
+    """Interquartile ranges over 1.34, Silverman's number: about one for a standard normal law."""
+    return np.array([quartile_range(x, points.weights) / 1.34 for x in points.rows.T])
 
 
 def smaller_spread(points: Points, spread: np.ndarray) -> np.ndarray:

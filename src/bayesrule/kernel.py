@@ -64,6 +64,9 @@ class Kernel(Density):
     does not vary in a column, or has one row, borrows the spread within the other classes, with a
     warning. Sums are exact to 1e-7 of themselves, however small.
 
+    Cross-validation leaves out all copies of a value at once, so that copies cannot foretell each
+    other; values rounded to few get a wider bump from it than they need, and "sj" does not mind.
+
     References
     ----------
     Silverman: Density Estimation for Statistics and Data Analysis, 1986. Wand, Jones: Kernel

@@ -62,13 +62,15 @@ def shared_out(values: np.ndarray, weights: np.ndarray, margin: float) -> tuple[
 def botev(values: np.ndarray, weights: np.ndarray) -> float | None:
     """Improved Sheather-Jones bandwidth of Botev, Grotowski and Kroese (2010); None if none.
 
-    The values are sorted and distinct. The diffusion t that solves t = f(t), with f the plug-in
-    chain of roughness estimates from the seventh derivative down, gives the bandwidth sqrt(t).
+    The values are sorted and distinct, and n is their number, as in the authors' program: counted
+    with repetitions, rounded values would be followed down to their gaps. The diffusion t that
+    solves t = f(t), with f the plug-in chain of roughness estimates from the seventh derivative
+    down, gives the bandwidth sqrt(t).
     """
     values, weights = bulk(values, weights)
     if len(values) < 3:
         return None
-    n = weights.sum()
+    n = float(len(values))
     grid, length = shared_out(values, weights, 0.5)
     squares = np.arange(1.0, CELLS) ** 2
     energy = (dct(grid)[1:] / 2.0) ** 2
