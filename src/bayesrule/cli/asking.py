@@ -10,18 +10,11 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from bayesrule.plain_text import harmless
+
 
 class Complaint(Exception):
     """Something that was typed makes no sense."""
-
-
-#: Unprintable, but parts of writing: they join emoji and letters.
-JOINERS = "\u200c\u200d"
-
-
-def harmless(value: object) -> str:
-    """A value as text that cannot steer a terminal."""
-    return "".join(c if c.isprintable() or c in JOINERS else repr(c)[1:-1] for c in str(value))
 
 
 def one_line(error: object) -> str:

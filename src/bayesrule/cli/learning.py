@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayesrule.cli.asking import Complaint, gain_of, harmless, model_of, priors_of, setting_of
+from bayesrule.cli.asking import Complaint, gain_of, model_of, priors_of, setting_of
 from bayesrule.cli.telling import (
     Gain,
     Json,
@@ -21,6 +21,7 @@ from bayesrule.cli.telling import (
     say,
     table,
 )
+from bayesrule.plain_text import harmless
 
 
 def fit(

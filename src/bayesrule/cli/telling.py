@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesrule.cli.asking import harmless
+from bayesrule.plain_text import harmless
 
 #: Options that mean the same wherever they appear.
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]

@@ -1,0 +1,135 @@
+"""One door to all the forms that a rule can take outside of Python."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bayesrule.aside import write_aside
+from bayesrule.classifier import BayesClassifier
+from bayesrule.exporting.arithmetic import CannotExportError
+from bayesrule.exporting.c_header import c_header
+from bayesrule.exporting.gathering import Gathering
+from bayesrule.exporting.json_document import json_text
+from bayesrule.exporting.markdown import markdown
+from bayesrule.exporting.program import Program, program_of
+from bayesrule.exporting.sql import select
+
+#: What writes each form, and the ending of its files.
+FORMS: dict[str, tuple[Callable[..., str | bytes], str]] = {
+    "sql": (select, ".sql"),
+    "c": (c_header, ".h"),
+    "json": (json_text, ".json"),
+    "markdown": (markdown, ".md"),
+}
+#: Operations that a program may have: compilers and databases take minutes over more.
+MOST_OPERATIONS = 200_000
+
+
+def export(
+    clf: BayesClassifier,
+    form: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    gaps: bool = True,
+    **settings: Any,
+) -> str | bytes:
+    """Write a fitted rule in another language, where it decides as it does here.
+
+    Naive Bayes over columns of any kind, Gaussian families, histograms and profiles can leave
+    Python; what cannot says so before anything is written.
+
+    Parameters
+    ----------
+    clf : fitted BayesClassifier
+    form : {"sql", "c", "json", "markdown"} or None
+        ``"sql"``: one SELECT for DuckDB, PostgreSQL and SQLite. ``"c"``: a C99 header without
+        dependencies. ``"json"``: a documented program (:mod:`bayesrule.exporting.json_document`).
+        ``"markdown"``: the decision table on paper. None goes by the ending of ``path``: .sql, .h,
+        .json or .md.
+    path : str or path, default=None
+        Where to write it.
+    gaps : bool, default=True
+        Whether rows with missing values are decided, where the density can integrate them out.
+        Without, they are refused, which keeps correlated Gaussians short.
+    **settings
+        Of the form. ``"sql"``: ``table``, ``schema``, ``keep`` (columns to show beside the
+        decision) and ``decision`` (its column's name). ``"c"``: ``name``, which its functions
+        begin with. ``"markdown"``: ``title``.
+
+    Returns
+    -------
+    str or bytes
+
+    Notes
+    -----
+    Decisions are Python's, except where the expected gains of two decisions are equal to within
+    the rounding of their sums (a few units in the fifteenth digit): there the last bit decides,
+    and programs round differently. Cells, hard profiles and categories have no such rounding.
+
+    Examples
+    --------
+    >>> from bayesrule import BayesClassifier, KMeansProfiles, Profiled, export
+    >>> X, y = [[0.0], [1.0], [1.2], [9.0], [9.1], [8.0]], ["low"] * 3 + ["high"] * 3
+    >>> clf = BayesClassifier(Profiled(KMeansProfiles(2))).fit(X, y)
+    >>> print(export(clf, "markdown", title="Low or high").partition("## Decision table")[2])
+    <BLANKLINE>
+    <BLANKLINE>
+    | nearest to x0 | chance of high | chance of low | decide |
+    | ------------: | -------------: | ------------: | ------ |
+    |        0.7333 |            0 % |         100 % | low    |
+    |           8.7 |          100 % |           0 % | high   |
+    <BLANKLINE>
+    """
+    if not isinstance(clf, BayesClassifier):
+        raise TypeError(
+            f"export needs a fitted BayesClassifier, but got {type(clf).__name__}. Of a pipeline "
+            "give the last step, and do what comes before it where the rule will run."
+        )
+    write = FORMS[_form(form, path)][0]
+    _check_settings(write, settings, _form(form, path))
+    program = program_of(clf, gaps=gaps)
+    _check_size(program)
+    text = write(program, **settings)
+    if path is not None:
+        data = text if isinstance(text, bytes) else text.encode()
+        write_aside(path, lambda file: file.write(data))
+    return text
+
+
+def _form(form: str | None, path: str | os.PathLike[str] | None) -> str:
+    """The form that is asked for, or told by the ending of a path."""
+    if form is None and path is not None:
+        ending = Path(path).suffix.lower()
+        for name, (_, known) in FORMS.items():
+            if ending == known:
+                return name
+    if form not in FORMS:
+        endings = ", ".join(f"{name} ({ending})" for name, (_, ending) in FORMS.items())
+        shown = f"form={form!r}" if form is not None else f"The ending of {str(path)!r}"
+        raise ValueError(f"{shown} is not known; there are {endings}.")
+    return form
+
+
+def _check_settings(write: Callable[..., Any], settings: dict[str, Any], form: str) -> None:
+    known = list(inspect.signature(write).parameters)[1:]
+    for name in settings:
+        if name not in known:
+            told = ", ".join(known) if known else "none"
+            raise TypeError(f"export has no setting {name!r} for {form!r}; there are: {told}.")
+
+
+def _check_size(program: Program) -> None:
+    """Refuse programs that nothing would compile."""
+    seen = Gathering()
+    for expression in (program.decision, *program.chances):
+        expression.write(seen)
+    if seen.size > MOST_OPERATIONS:
+        raise CannotExportError(
+            f"The rule takes {seen.size:,} operations a row, more than the {MOST_OPERATIONS:,} "
+            "that can be written out. Use fewer columns, profiles or classes, or a diagonal "
+            "covariance."
+        )
