@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from bayesrule import evaluate, load, recipes
+from bayesrule import evaluate, export, load, recipes
 from bayesrule.cli import asking
 from bayesrule.cli.main import COMMANDS, run
 
@@ -216,6 +216,11 @@ def test_priors_may_be_minimax_or_those_of_new_rows(folder, tmp_path):
         ("tune {train} --target state --model qda --try shrinkage", 2, "lists nothing"),
         ("compare {train} --target state -m lda --folds 1", 1, "folds"),
         ("datasets irish", 2, "iris"),
+        ("export {model}", 2, "--to sql"),
+        ("export {model} --to sgl", 2, "did you mean 'sql'"),
+        ("export {model} -o {out}", 2, "markdown (.md)"),
+        ("export {model} --to c --table x", 2, "--table"),
+        ("export {model} --to c --name 1x", 1, "no name in C"),
     ],
 )
 def test_one_line_says_what_is_wrong(folder, tmp_path, capsys, line, code, message):
@@ -334,3 +339,16 @@ def test_predict_streams_decisions_into_any_format_and_prints_csv(folder, tmp_pa
     assert set(printed[0]) == {"state", "decision"}
     assert run(["predict", model, str(folder / "tets.parquet")]) == 2
     assert "Did you mean" in said(capsys)
+
+
+def test_export_writes_what_the_library_writes(folder, tmp_path, capsys):
+    model = str(folder / "rule.bayes")
+    query = tmp_path / "rule.sql"
+    keep = words("--table cases --keep state --json -o")
+    assert run(["export", model, *keep, str(query)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"file": str(query), "form": "sql", "bytes": query.stat().st_size}
+    expected = export(load(model), "sql", table="cases", keep=["state"])
+    assert query.read_text() == expected
+    assert run(["export", model, *words("--to markdown --no-gaps --title Who")]) == 0
+    assert capsys.readouterr().out == export(load(model), "markdown", gaps=False, title="Who")

@@ -45,6 +45,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     using.rule,
     showing.inspect,
     using.merge,
+    using.export,
 )
 
 

@@ -1,4 +1,4 @@
-"""Commands that use model files: predict, rule, merge."""
+"""Commands that use model files: predict, rule, merge, export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayesrule.cli.asking import Complaint, gain_of, priors_of
+from bayesrule.cli.asking import Complaint, gain_of, nearest, priors_of
 from bayesrule.cli.reading import check_there
 from bayesrule.cli.telling import Gain, Json, Output, Priors, print_json, say
 
@@ -140,3 +140,86 @@ def merge(
         print_json(told)
     else:
         say(f"{output}: {len(models)} models, {told['weight']:,.10g} rows by weight.")
+
+
+def export(
+    model: Path,
+    /,
+    *,
+    form: Annotated[str | None, Parameter(name="--to")] = None,
+    output: Output = None,
+    table: str | None = None,
+    schema: str | None = None,
+    keep: Annotated[list[str] | None, Parameter(name="--keep", negative="")] = None,
+    booleans: Annotated[list[str] | None, Parameter(name="--boolean", negative="")] = None,
+    name: str | None = None,
+    title: str | None = None,
+    gaps: bool = True,
+    json: Json = False,
+) -> None:
+    """Write a rule as SQL, C, JSON or a decision table, where it decides as it does here.
+
+        bayesrule export rule.bayes -o rule.sql --table patients --keep patient_id
+
+    Parameters
+    ----------
+    model
+        A .bayes file.
+    form
+        sql, c, json, markdown or onnx; without it the ending of the output tells: .sql, .h, .json,
+        .md or .onnx.
+    output
+        The file. Without it the text is printed.
+    table
+        SQL: the table or view that holds the rows.
+    schema
+        SQL: where the table is.
+    keep
+        SQL: a column to show beside the decision; may be repeated. Without it, those of the fit.
+    booleans
+        SQL: a column that is BOOLEAN in the table, though the model reads it as numbers.
+    name
+        C: what the names of its functions begin with.
+    title
+        Markdown: its title.
+    gaps
+        Decide rows with missing values too, where the density can.
+    """
+    from bayesrule import load
+    from bayesrule.exporting.front import FORMS, form_of, settings_of
+    from bayesrule.exporting.front import export as write
+
+    if form is not None and form not in FORMS:
+        raise Complaint(f"--to {form!r} is not known: {nearest(form, FORMS)}")
+    if form is None and output is None:
+        raise Complaint(f"Say what to write: --to {' or '.join(FORMS)}, or -o with such an ending.")
+    stated = {
+        "table": table,
+        "schema": schema,
+        "keep": keep,
+        "booleans": booleans,
+        "name": name,
+        "title": title,
+    }
+    settings = {key: value for key, value in stated.items() if value is not None}
+    try:
+        chosen = form_of(form, output)
+    except ValueError as error:
+        raise Complaint(str(error)) from None
+    for key in settings:
+        if key not in settings_of(chosen):
+            option = {"booleans": "boolean"}.get(key, key)
+            raise Complaint(f"--{option} says nothing to {chosen}, which takes no such setting.")
+    written = write(load(model), chosen, output, gaps=gaps, **settings)
+    if output is None:
+        if isinstance(written, bytes):
+            raise Complaint(f"{chosen} is no text to print: say where with -o FILE.")
+        if json:
+            raise Complaint("export --json tells what was written: say where with -o FILE.")
+        sys.stdout.write(written)
+        return
+    told = {"file": str(output), "form": chosen, "bytes": output.stat().st_size}
+    if json:
+        print_json(told)
+    else:
+        say(f"{output}: {chosen}, {told['bytes']:,} bytes.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from bayesrule.addresses import strides
 from bayesrule.decide import log_of
 from bayesrule.density import LogDensity
 from bayesrule.encoding import SIDE, Encoding
@@ -17,20 +19,26 @@ from bayesrule.exporting.arithmetic import (
     Compared,
     Entry,
     Expression,
+    Level,
     Lookup,
     Number,
     Row,
     Shared,
+    exp,
     extreme,
     first_extreme,
+    increasing,
     log,
     power,
     total,
 )
 from bayesrule.exporting.formulas import Scores, formulas, read
+from bayesrule.grids import GridCells
 from bayesrule.metrics import Metric
+from bayesrule.mixtures import Components
 from bayesrule.partitions import FuzzyCentres, HardPartition, Joined, NearestCentre
 from bayesrule.profiled import FittedProfiles, ProfiledLaw
+from bayesrule.trees import Leaves
 
 
 @read.register
@@ -104,16 +112,68 @@ def _nearest(partition: NearestCentre, row: Row) -> Expression:
     return first_extreme(_distances(partition.columns, partition.metric, row), "<")
 
 
+@profile.register
+def _grid(partition: GridCells, row: Row) -> Expression:
+    steps = strides([len(cuts) + 1 for cuts in partition.boundaries])
+    return total(
+        [
+            Level(entry.value, increasing(cuts)) * float(step)
+            for entry, cuts, step in zip(row.entries, partition.boundaries, steps, strict=True)
+        ]
+    )
+
+
+@profile.register
+def _leaves(partition: Leaves, row: Row) -> Expression:
+    values = [Shared(part) for part in _mapped(partition.metric, row)]
+
+    def at(node: int) -> Expression:
+        j = int(partition.feature[node])
+        below, above = int(partition.below[node]), int(partition.above[node])
+        if j < 0:
+            return Number(float(below))
+        higher = Compared(">", values[j], Number(float(partition.threshold[node])))
+        return Choice(higher, at(above), at(below))
+
+    return at(0)
+
+
+@mixed.register
+def _components(partition: Components, row: Row, values: np.ndarray) -> list[Expression]:
+    seen = [Shared(part) for part in _mapped(partition.metric, row)]
+    joint: list[Expression] = []
+    for mean, white, weight in zip(
+        partition.means, partition.whitening, partition.weights, strict=True
+    ):
+        apart = [Shared(x - float(m)) for x, m in zip(seen, mean, strict=True)]
+        lengths = white if white.ndim == 1 else np.diag(white)
+        columns = np.diag(white) if white.ndim == 1 else white
+        parts = [
+            Shared(total([apart[i] * float(column[i]) for i in np.flatnonzero(column)]))
+            for column in columns.T
+        ]
+        constant = float(np.log(np.abs(lengths)).sum() + log_of(weight))
+        joint.append(Shared(constant - 0.5 * total([part * part for part in parts])))
+    top = Shared(extreme(joint, ">"))
+    degrees = [Shared(exp(score - top)) for score in joint]
+    return _mean(degrees, values)
+
+
 @mixed.register
 def _fuzzy(partition: FuzzyCentres, row: Row, values: np.ndarray) -> list[Expression]:
     distances = [Shared(d) for d in _distances(partition.columns, partition.metric, row)]
     nearest = Shared(extreme(distances, "<"))
     on_centre = Compared("=", nearest, Number(0.0))
-    weights = []
+    weights: list[Expression] = []
     for distance in distances:
         same = Choice(Compared("=", distance, Number(0.0)), Number(1.0), Number(0.0))
         share = Shared(Choice(on_centre, same, nearest / distance))
         weights.append(Shared(power(share, partition._exponent)))
+    return _mean(weights, values)
+
+
+def _mean(weights: Sequence[Expression], values: np.ndarray) -> list[Expression]:
+    """Means of ``values`` (K, T) under weights."""
     whole = Shared(total(weights))
     return [
         total([weight * float(v) for weight, v in zip(weights, row_of_class, strict=True)]) / whole

@@ -89,18 +89,22 @@ def export(
             f"export needs a fitted BayesClassifier, but got {type(clf).__name__}. Of a pipeline "
             "give the last step, and do what comes before it where the rule will run."
         )
-    write = FORMS[_form(form, path)][0]
-    _check_settings(write, settings, _form(form, path))
+    chosen = form_of(form, path)
+    for name in settings:
+        known = settings_of(chosen)
+        if name not in known:
+            told = f"; there are {', '.join(known)}" if known else ", nor any other"
+            raise TypeError(f"export has no setting {name!r} for {chosen!r}{told}.")
     program = program_of(clf, gaps=gaps)
     _check_size(program)
-    text = write(program, **settings)
+    text = FORMS[chosen][0](program, **settings)
     if path is not None:
         data = text if isinstance(text, bytes) else text.encode()
         write_aside(path, lambda file: file.write(data))
     return text
 
 
-def _form(form: str | None, path: str | os.PathLike[str] | None) -> str:
+def form_of(form: str | None, path: str | os.PathLike[str] | None) -> str:
     """The form that is asked for, or told by the ending of a path."""
     if form is None and path is not None:
         ending = Path(path).suffix.lower()
@@ -114,12 +118,9 @@ def _form(form: str | None, path: str | os.PathLike[str] | None) -> str:
     return form
 
 
-def _check_settings(write: Callable[..., Any], settings: dict[str, Any], form: str) -> None:
-    known = list(inspect.signature(write).parameters)[1:]
-    for name in settings:
-        if name not in known:
-            told = ", ".join(known) if known else "none"
-            raise TypeError(f"export has no setting {name!r} for {form!r}; there are: {told}.")
+def settings_of(form: str) -> list[str]:
+    """Names of the settings of a form."""
+    return list(inspect.signature(FORMS[form][0]).parameters)[1:]
 
 
 def _check_size(program: Program) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from bayesrule.addresses import levels_at
 from bayesrule.columns import ColumnsLaw
 from bayesrule.discrete import BernoulliLaw, CategoricalLaw
 from bayesrule.exporting.program import Program, changes_of_two
 from bayesrule.gaussian_laws import BesideConstants, DiagonalGaussian, FullGaussian
+from bayesrule.grids import GridCells
 from bayesrule.histogram_laws import HistogramColumnsLaw
 from bayesrule.partitions import NearestCentre
 from bayesrule.plain_text import harmless
@@ -317,3 +320,20 @@ def _centres(partition: NearestCentre, names: Sequence[str]) -> tuple[list[str],
     return [f"nearest to {plain(name)}" for name in names], [
         [short(v) for v in centre] for centre in centres.T
     ]
+
+
+@regions.register
+def _grid(partition: GridCells, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    told = [_ranges(cuts) for cuts in partition.boundaries]
+    shown = [j for j, ranges in enumerate(told) if len(ranges) > 1]
+    levels = levels_at(np.arange(partition.n_profiles), [len(ranges) for ranges in told])
+    header = [plain(names[j]) for j in shown]
+    return header, [[told[j][row[j]] for j in shown] for row in levels]
+
+
+def _ranges(cuts: np.ndarray) -> list[str]:
+    """The levels between boundaries, each of which belongs to the level above it."""
+    if len(cuts) == 0:
+        return ["any"]
+    inner = [f"{short(a)} to {short(b)}" for a, b in pairwise(cuts)]
+    return [f"below {short(cuts[0])}", *inner, f"{short(cuts[-1])} or more"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -94,6 +94,7 @@ def select(
     schema: str | None = None,
     keep: Sequence[str] | None = None,
     decision: str = "decision",
+    booleans: Sequence[str] = (),
 ) -> str:
     """The text of the SELECT.
 
@@ -108,8 +109,15 @@ def select(
         Columns to show beside the decision; None shows those that the model was fitted on.
     decision : str
         Name of the column with the decision.
+    booleans : sequence of str
+        Columns that the model reads as numbers and the table holds as BOOLEAN, which PostgreSQL
+        turns into numbers only where it is told to.
     """
-    names = [column.name for column in program.columns] if keep is None else list(keep)
+    columns = tuple(
+        replace(c, form="flag") if c.name in booleans and c.form != "text" else c
+        for c in program.columns
+    )
+    names = [column.name for column in columns] if keep is None else list(keep)
     if decision in names:
         raise ValueError(
             f"The table's column {decision!r} and that of the decisions would have one name: name "
@@ -119,14 +127,14 @@ def select(
     prefix = "rule_" if not table.lower().startswith("rule_") else "bayesrule_"
     text = SqlText(prefix, len(names))
     place = text.named(program.decision.write(text))
-    refused = any(_refusals(column) for column in program.columns)
+    refused = any(_refusals(column) for column in columns)
     labels = _labels(program)
     stages = text.stages({place.text, *(["refused"] if refused else [])})
     first = ", ".join(
         [
             *(f"t.{identifier(name)} AS k{i}" for i, name in enumerate(names)),
-            *(f"{_value(column)} AS v{column.place}" for column in program.columns),
-            *([f"{_refused(program)} AS refused"] if refused else []),
+            *(f"{_value(column)} AS v{column.place}" for column in columns),
+            *([f"{_refused(columns)} AS refused"] if refused else []),
         ]
     )
     kept = [f"k{i}" for i in range(len(names))]
@@ -213,9 +221,9 @@ def _refusals(column: Column) -> list[str]:
     return tests
 
 
-def _refused(program: Program) -> str:
+def _refused(columns: Sequence[Column]) -> str:
     """1 where a row is refused, else 0."""
-    tests = [f"({test})" for column in program.columns for test in _refusals(column)]
+    tests = [f"({test})" for column in columns for test in _refusals(column)]
     # Sums of a few, since programs limit how deep an expression may be.
     groups = [" OR ".join(tests[i : i + TERMS]) for i in range(0, len(tests), TERMS)]
     return " + ".join(f"CASE WHEN {group} THEN 1 ELSE 0 END" for group in groups)
