@@ -72,17 +72,14 @@ def export(
 
     Examples
     --------
-    >>> from bayesrule import BayesClassifier, KMeansProfiles, Profiled, export
+    >>> from bayesrule import BayesClassifier, CellProfiles, Profiled, export
     >>> X, y = [[0.0], [1.0], [1.2], [9.0], [9.1], [8.0]], ["low"] * 3 + ["high"] * 3
-    >>> clf = BayesClassifier(Profiled(KMeansProfiles(2))).fit(X, y)
-    >>> print(export(clf, "markdown", title="Low or high").partition("## Decision table")[2])
-    <BLANKLINE>
-    <BLANKLINE>
-    | nearest to x0 | chance of high | chance of low | decide |
-    | ------------: | -------------: | ------------: | ------ |
-    |        0.7333 |            0 % |         100 % | low    |
-    |           8.7 |          100 % |           0 % | high   |
-    <BLANKLINE>
+    >>> clf = BayesClassifier(Profiled(CellProfiles(boundaries=[[5.0]]))).fit(X, y)
+    >>> print(export(clf, "markdown").partition("## Decision table")[2].strip())
+    | x0        | chance of high | chance of low | decide |
+    | --------- | -------------: | ------------: | ------ |
+    | below 5   |            0 % |         100 % | low    |
+    | 5 or more |          100 % |           0 % | high   |
     """
     if not isinstance(clf, BayesClassifier):
         raise TypeError(
