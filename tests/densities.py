@@ -20,6 +20,7 @@ from bayesrule import (
     Categorical,
     CellProfiles,
     Columns,
+    Elliptical,
     ForestProfiles,
     FromClassifier,
     FuzzyProfiles,
@@ -83,6 +84,13 @@ def _kernel(name: str, density: Kernel, *equivariant: str) -> Listed:
 
 def _histogram(name: str, density: Histogram) -> Listed:
     return Listed(name, density, {"smooth": False})
+
+
+def _elliptical(scatter: str, *equivariant: str, **settings: Any) -> Listed:
+    words = [scatter, *(f"{value}" for value in settings.values())]
+    # Iterations end a little apart where numbers are rounded otherwise.
+    claims = {"equivariant": equivariant or ("shift", "scale"), "tolerance": 1e-7}
+    return Listed("elliptical-" + "-".join(words), Elliptical(scatter, **settings), claims)
 
 
 def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
@@ -205,6 +213,17 @@ DENSITIES = [
     _texts("words-predictive", Words(0.5, (1, 1), binary=False, estimate="predictive")),
     _mixed("columns", Columns()),
     _mixed("columns-block", Columns({("size", "visits"): Gaussian("full"), "member": "drop"})),
+    _elliptical("tyler"),
+    _elliptical("tyler", tied=True),
+    _elliptical("tyler", rule="gqda", shrinkage=None),
+    _elliptical("student"),
+    _elliptical("student", dof="shared", shrinkage=0.2),
+    _elliptical("student", dof=3.0, tied=True),
+    _elliptical("sample"),
+    _elliptical("sample", rule="gqda"),
+    _elliptical("huber", rule="gqda"),
+    _elliptical("mcd"),
+    _elliptical("mcd", tied=True),
     _nonnegative("poisson", Poisson()),
     _nonnegative("poisson-ml", Poisson(prior=None)),
     _nonnegative("poisson-predictive", Poisson(estimate="predictive")),

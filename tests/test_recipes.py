@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesrule import BayesClassifier, Gaussian, Minimax, recipes
+from bayesrule import BayesClassifier, Elliptical, Gaussian, Minimax, recipes
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([0, 1, 2], 20)[:, None]
 Y = np.repeat(["a", "b", "c"], 20)
@@ -23,6 +23,10 @@ Y = np.repeat(["a", "b", "c"], 20)
         (recipes.lda(shrinkage="auto"), Gaussian("tied", "auto")),
         (recipes.qda(), Gaussian("full")),
         (recipes.qda("auto"), Gaussian("full", "auto")),
+        (recipes.femda(tied=True), Elliptical("tyler", tied=True)),
+        (recipes.t_qda(4.0), Elliptical("student", dof=4.0)),
+        (recipes.gqda(1.2), Elliptical("sample", "gqda", threshold=1.2)),
+        (recipes.rgqda(), Elliptical("mcd", "gqda")),
     ],
     ids=repr,
 )

@@ -24,6 +24,7 @@ _HOME = {
     "Comparison": "comparison",
     "DecisionReport": "decision_report",
     "DensityEstimate": "density_estimate",
+    "Elliptical": "elliptical",
     "Evaluation": "evaluation",
     "Exponential": "rates",
     "FeatureNoise": "noise",

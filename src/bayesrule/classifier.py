@@ -68,6 +68,14 @@ def _tells_intervals(clf: BayesClassifier) -> bool:
     return True
 
 
+def _measures_distances(clf: BayesClassifier) -> bool:
+    if not hasattr(clf._ready().log_density, "outlyingness"):
+        raise AttributeError(
+            f"{type(clf._density()).__name__} has no robust distances; Elliptical() has."
+        )
+    return True
+
+
 def _keeps_enough(clf: BayesClassifier) -> bool:
     if isinstance(clf.priors, Minimax) and not clf._density().atoms_from_counts:
         raise AttributeError(NEEDS_ROWS)
@@ -681,6 +689,24 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 table.block(start, stop), settled.rule.priors, level
             )
             return bounds
+
+        return np.concatenate(list(over_blocks(work, law, table)))
+
+    @available_if(_measures_distances)
+    def outlyingness(self, X: Any) -> np.ndarray:
+        """Robust distance of each row from each class, shape (n, K), on the scale of Gaussian rows.
+
+        Half of the training rows of a class are as near to it as half of the rows of a standard
+        Gaussian of as many columns would be: beyond ``sqrt(chi2.ppf(0.975, D))`` lie the farthest
+        2.5 % of Gaussian rows, and outliers. NaN for a class without rows.
+        """
+        settled = self._ready()
+        table = self._read(X, self._learned.prepared)
+        law: Any = settled.log_density
+
+        def work(start: int, stop: int) -> np.ndarray:
+            distances: np.ndarray = law.outlyingness(table.block(start, stop))
+            return distances
 
         return np.concatenate(list(over_blocks(work, law, table)))
 

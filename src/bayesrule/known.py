@@ -20,6 +20,7 @@ from bayesrule.columns import Block, Columns, FittedColumns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
 from bayesrule.density import Density, Rule
 from bayesrule.discrete import Bernoulli, Categorical
+from bayesrule.elliptical import Elliptical, ThresholdElliptical
 from bayesrule.encoding import Encoding
 from bayesrule.forest import ForestProfiles
 from bayesrule.gains import NamedActions
@@ -60,6 +61,7 @@ from bayesrule.soundness import (
     check_several,
     check_shifted_solution,
     check_sums,
+    check_threshold_elliptical,
     check_tuned_kernel,
     check_word_counts,
     require,
@@ -290,6 +292,7 @@ KNOWN: dict[str, Known] = {
     "Categorical": Known(Categorical, row=_row_of_categories),
     "Block": Known(Block),
     "Columns": Known(Columns, counted=_counted_columns, row=_row_of_columns),
+    "Elliptical": Known(Elliptical, counted=_counted_rows),
     "Exponential": Known(Exponential),
     "FittedColumns": Known(FittedColumns),
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
@@ -322,6 +325,7 @@ KNOWN: dict[str, Known] = {
     "NormalInverseWishart": Known(NormalInverseWishart),
     "Multinomial": Known(Multinomial),
     "Poisson": Known(Poisson),
+    "ThresholdElliptical": Known(ThresholdElliptical, check_threshold_elliptical),
     "TunedKernel": Known(TunedKernel, check_tuned_kernel),
     "Whole": Known(Whole, counted=_counted_whole),
     "Words": Known(Words, counted=_counted_words, row=_row_of_text),

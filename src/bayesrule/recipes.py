@@ -11,6 +11,7 @@ from typing import Any
 from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
+from bayesrule.elliptical import Elliptical
 from bayesrule.forest import ForestProfiles
 from bayesrule.gaussian import Gaussian
 from bayesrule.kernel import Kernel
@@ -60,6 +61,119 @@ def qda(
     array([0])
     """
     return BayesClassifier(Gaussian("full", shrinkage), priors, gain)
+
+
+def femda(
+    tied: bool = False,
+    shrinkage: float | str | None = "auto",
+    priors: Any = "empirical",
+    gain: Any = None,
+    **settings: Any,
+) -> BayesClassifier:
+    """Flexible EM-inspired discriminant analysis: classes whose rows may each have a scale.
+
+    Neither Tyler's scatters nor the score, the logarithm of the distance, see how far out rows are.
+
+    Parameters
+    ----------
+    tied, shrinkage
+        As in :class:`bayesrule.Elliptical`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+    **settings
+        Further settings of :class:`bayesrule.Elliptical`, such as ``location_weights``.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X = [[0, 1], [1, 0], [1, 1], [90, 91], [5, 6], [6, 5], [6, 6], [7, 7]]
+    >>> recipes.femda(tied=True).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).predict([[2, 1], [5, 5]])
+    array([0, 1])
+    """
+    density = Elliptical("tyler", tied=tied, shrinkage=shrinkage, **settings)
+    return BayesClassifier(density, priors, gain)
+
+
+def t_qda(
+    dof: float | str = "fitted",
+    tied: bool = False,
+    shrinkage: float | str | None = "auto",
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """Discriminant analysis with a multivariate Student per class.
+
+    Parameters
+    ----------
+    dof, tied, shrinkage
+        As in :class:`bayesrule.Elliptical`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X = [[0, 1], [1, 0], [1, 1], [90, 91], [5, 6], [6, 5], [6, 6], [7, 7]]
+    >>> recipes.t_qda(2.0, tied=True).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).predict([[2, 1], [5, 5]])
+    array([0, 1])
+    """
+    return BayesClassifier(Elliptical("student", None, tied, shrinkage, dof), priors, gain)
+
+
+def gqda(
+    threshold: Any = "fitted",
+    tied: bool = False,
+    shrinkage: float | str | None = "auto",
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """Generalised quadratic discriminant analysis: the log-determinants count c times.
+
+    Parameters
+    ----------
+    threshold, tied, shrinkage
+        As in :class:`bayesrule.Elliptical`; ``log_density_.threshold`` is the c that was found.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X = [[0, 1], [1, 0], [1, 1], [2, 2], [5, 9], [9, 5], [6, 6], [9, 9]]
+    >>> clf = recipes.gqda().fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> clf.predict([[2, 1], [5, 5]]), clf.log_density_.threshold
+    (array([0, 1]), 1.0)
+    """
+    density = Elliptical("sample", "gqda", tied, shrinkage, threshold=threshold)
+    return BayesClassifier(density, priors, gain)
+
+
+def rgqda(
+    scatter: str = "mcd",
+    threshold: Any = "fitted",
+    tied: bool = False,
+    shrinkage: float | str | None = "auto",
+    priors: Any = "empirical",
+    gain: Any = None,
+) -> BayesClassifier:
+    """Robust generalised quadratic discriminant analysis: GQDA over a robust scatter.
+
+    Parameters
+    ----------
+    scatter, threshold, tied, shrinkage
+        As in :class:`bayesrule.Elliptical`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+
+    Examples
+    --------
+    >>> from bayesrule import recipes
+    >>> X = [[0, 1], [1, 0], [1, 1], [90, 91], [5, 9], [9, 5], [6, 6], [9, 9]]
+    >>> recipes.rgqda("huber").fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).predict([[2, 1], [7, 7]])
+    array([0, 1])
+    """
+    density = Elliptical(scatter, "gqda", tied, shrinkage, threshold=threshold)
+    return BayesClassifier(density, priors, gain)
 
 
 def naive_bayes(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesrule.addresses import MOST_CELLS
+from bayesrule.elliptical import Elliptical, ThresholdElliptical
 from bayesrule.encoding import Encoding
 from bayesrule.grids import GridCells
 from bayesrule.histogram import FittedHistogram
@@ -262,3 +263,9 @@ def check_fitted_profiles(fitted: FittedProfiles) -> None:
     require(coded is None or type(coded) is Encoding, "its categories have no encoding")
     if fitted.priors is not None:
         check_distribution(fitted.priors, "the priors of its profiles", None)
+
+
+def check_threshold_elliptical(fitted: ThresholdElliptical) -> None:
+    require(type(fitted.density) is Elliptical, "it has no elliptical density")
+    require(fitted.density.uses_rule, "its density fits no threshold")
+    check_distribution(fitted.priors, "ThresholdElliptical.priors", None)

@@ -1,0 +1,365 @@
+"""Location and scatter of every class, robust or not, regularised where the rows are few.
+
+A scatter that the rows do not determine (fewer rows than columns, too many of them in a subspace)
+is pulled towards a diagonal: (1 - r) F + r tau D, with D the variances within the classes and tau
+the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (2011).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from bayesrule.covariances import (
+    ROUNDING,
+    centre_of_columns,
+    spread_over_classes,
+    typical_variances,
+)
+from bayesrule.degrees import FIRST, LEAST, MOST, better_degrees
+from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out
+from bayesrule.gaps import Gaps
+from bayesrule.groups import Group
+from bayesrule.kernels import elliptical as loops
+from bayesrule.kernels import gaussian as moment_loops
+from bayesrule.kernels.blocks import map_blocks
+from bayesrule.moments import point_near
+from bayesrule.stats import Moments, Sample
+from bayesrule.subsets import settle_by_subset
+from bayesrule.tables import Table
+
+#: Rows per column below which a scatter is pulled towards a diagonal without being asked.
+FEW = 10
+#: Share of Gaussian rows that Huber's weights leave as they are.
+HUBER_SHARE = 0.9
+#: Numbers in the rows from which classes are settled on several threads.
+MANY = 1 << 16
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How location and scatter are to be told.
+
+    Attributes
+    ----------
+    scatter : {"sample", "student", "tyler", "huber", "mcd"}
+    tied : bool
+        One scatter for all classes.
+    shrinkage : None, float or "auto"
+    dof : "fitted", "shared" or float
+    paper : bool
+        Whether Tyler's locations weigh by 1 / t.
+    max_iter : int
+    tol : float
+    held : ndarray of shape (K, m) or None
+        Locations that are known.
+    """
+
+    scatter: str = "tyler"
+    tied: bool = False
+    shrinkage: Any = "auto"
+    dof: Any = "fitted"
+    paper: bool = False
+    max_iter: int = 200
+    tol: float = 1e-8
+    held: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What was told of the classes; one scatter serves all of them where it is tied.
+
+    Attributes
+    ----------
+    location : ndarray of shape (K, m)
+    scatter : ndarray of shape (K or 1, m, m)
+    dof : ndarray of shape (K,)
+        NaN where none were settled.
+    middle : ndarray of shape (K,)
+        Weighted median of the squared distances of the rows of each class.
+    shrinkage : ndarray of shape (K,)
+        Share of each scatter that was replaced by a diagonal.
+    iterations : ndarray of int of shape (K,)
+    row_weights : ndarray of shape (n,)
+        Weight of each row in its class's scatter, relative to the mean of the class.
+    seen, lone, repaired, unsettled : bool ndarray of shape (K,)
+        Classes that have rows; whose rows say nothing of their spread; whose scatter did not
+        exist; whose iteration did not end.
+    """
+
+    location: np.ndarray
+    scatter: np.ndarray
+    dof: np.ndarray
+    middle: np.ndarray
+    shrinkage: np.ndarray
+    iterations: np.ndarray
+    row_weights: np.ndarray
+    seen: np.ndarray
+    lone: np.ndarray
+    repaired: np.ndarray
+    unsettled: np.ndarray
+
+
+def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
+    """Settle location and scatter of every class from complete rows."""
+    rows = sample.rows
+    m = rows.shape[1]
+    moments = _moments(sample, n_classes)
+    seen = moments.weight.sum(axis=1) > 0
+    _, overall = spread_over_classes(moments)
+    typical = np.where(overall > 0, typical_variances(moments), 1.0)
+    gaps = np.isnan(rows).any()
+    layout = (Gaps.of if gaps else laid_out)(sample, n_classes, moments.shift)
+    groups = _groups(layout, moments, typical, overall, seen, wanted)
+    if wanted.scatter == "student" and wanted.dof == "shared":
+        _settle([group for group in groups if not group.lone], wanted)
+    else:
+
+        def work(a: int, b: int) -> None:
+            for group in groups[a:b]:
+                if not group.lone:
+                    _settle([group], wanted)
+
+        for _ in map_blocks(work, len(groups), 1 if rows.size >= MANY else None):
+            pass
+    return _collected(groups, sample, n_classes, m, moments.shift, seen, wanted)
+
+
+def _moments(sample: Sample, n_classes: int) -> Moments:
+    """Weight, mean and spread of each class and column, about a point near the rows."""
+    rows = sample.rows
+    step = max(1, len(rows) // 99)
+    shift = np.median(np.asarray(rows[::step], np.float64), axis=0)
+    if np.isnan(shift).any():
+        shift = point_near(Table(rows, missing=True))
+    gaps = np.isnan(rows).any()
+    loop = moment_loops.sums_about_first_seen if gaps else moment_loops.sums_about_first
+    weight, first, total, squares = loop(
+        rows, np.arange(len(rows)), sample.codes, sample.weights, n_classes
+    )
+    weight = weight if gaps else np.repeat(weight[:, None], rows.shape[1], axis=1)
+    some = np.where(weight > 0, weight, 1.0)
+    mean = np.where(weight > 0, first - shift + total / some, 0.0)
+    second = np.maximum(squares - total * (total / some), 0.0)
+    return Moments("diagonal", shift, weight, mean, second)
+
+
+def _groups(
+    layout: Layout,
+    moments: Moments,
+    typical: np.ndarray,
+    overall: np.ndarray,
+    seen: np.ndarray,
+    wanted: Wanted,
+) -> list[Group]:
+    """The classes that share a scatter, or each class by itself."""
+    # Of a column that a class has no value in, all that is known is how it is elsewhere.
+    start = np.where(moments.weight > 0, moments.mean, centre_of_columns(moments))
+    if wanted.held is not None:
+        start = wanted.held - moments.shift
+    second = moments.second
+    if wanted.tied:
+        groups = [(np.arange(len(seen)), layout, second.sum(axis=0), moments.weight.sum(axis=0))]
+    else:
+        groups = [
+            (np.array([k]), layout.part(int(k)), second[k], moments.weight[k])
+            for k in np.flatnonzero(seen)
+        ]
+    found = []
+    for classes, part, squares, weight in groups:
+        spread = squares / np.where(weight > 0, weight, 1.0)
+        spread = np.where(spread > ROUNDING * overall, spread, 0.0)
+        group = Group(classes, part, start[classes], spread, typical)
+        group.lone = not (spread > 0).any()
+        found.append(group)
+    return found
+
+
+def _settle(groups: list[Group], wanted: Wanted) -> None:
+    """Settle groups, which share their degrees of freedom where there are several."""
+    for group in groups:
+        _begin(group, wanted)
+    m = len(groups[0].typical) if groups else 0
+    match wanted.scatter:
+        case "student":
+            _settle_students(groups, wanted, m)
+            return
+        case "tyler":
+            weighting = Weighting(loops.TYLER, 0.0, wanted.paper)
+        case "huber":
+            cut = float(chi2.ppf(HUBER_SHARE, m))
+            # Gaussian rows then have their covariance as the scatter.
+            size = float(chi2.cdf(cut, m + 2)) + cut * (1.0 - HUBER_SHARE) / m
+            weighting = Weighting(loops.HUBER, cut / size)
+        case "mcd":
+            for group in groups:
+                settle_by_subset(group)
+            return
+        case _:
+            return
+    held = wanted.held is not None
+    for group in groups:
+        done, group.settled = group.layout.settle(
+            group.ellipses, weighting, group.pull, held, wanted.max_iter, wanted.tol
+        )
+        group.sweeps += done
+        if not group.settled and not _exists(group, done, wanted):
+            group.regularise()
+            done, group.settled = group.layout.settle(
+                group.ellipses, weighting, group.pull, held, wanted.max_iter, wanted.tol
+            )
+            group.sweeps += done
+        if wanted.scatter == "huber":
+            group.ellipses.rescale(1.0 / size)
+
+
+def _exists(group: Group, done: int, wanted: Wanted) -> bool:
+    """Whether a scatter that did not settle is there at all, and only needs more sweeps."""
+    return done == wanted.max_iter and group.ellipses.sound
+
+
+def _begin(group: Group, wanted: Wanted) -> None:
+    """Mean and covariance, pulled towards the diagonal as much as is wanted or needed."""
+    share = wanted.shrinkage
+    if share == "auto":
+        few = group.total < FEW * len(group.typical) and len(group.typical) > 1
+        share = group.automatic_share() if few else 0.0
+    fewer = group.total <= len(group.typical)
+    fine = group.begin(0.0 if share is None else float(share))
+    if not fine:
+        group.regularise()
+    elif fewer and wanted.shrinkage == "auto":
+        group.repaired = True
+
+
+def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
+    """Student EM: location, scatter and degrees of freedom, which all groups share."""
+    held = wanted.held is not None
+    fixed = not isinstance(wanted.dof, str)
+    dof = float(wanted.dof) if fixed else FIRST
+    if fixed:
+        for group in groups:
+            group.dof = dof
+            for _ in range(2):
+                done, group.settled = group.layout.settle(
+                    group.ellipses,
+                    Weighting(loops.STUDENT, dof),
+                    group.pull,
+                    held,
+                    wanted.max_iter,
+                    wanted.tol,
+                )
+                group.sweeps += done
+                if group.settled or _exists(group, done, wanted):
+                    break
+                group.regularise()
+        return
+    done = 0
+    while done < wanted.max_iter:
+        weighting = Weighting(loops.STUDENT_SHAPE, dof)
+        furthest, sweeps = 0.0, 0
+        for group in groups:
+            swept, apart = group.layout.run(
+                group.ellipses, weighting, group.pull, held, 2, wanted.tol
+            )
+            if not np.isfinite(apart) or not group.ellipses.sound:
+                group.regularise()
+                apart = np.inf
+            group.layout.measure(group.ellipses)
+            furthest, sweeps = max(furthest, apart), max(sweeps, swept)
+            group.sweeps += swept
+        done += sweeps
+        better, scales = better_degrees([group.layout.measured() for group in groups], dof)
+        for group, by in zip(groups, scales, strict=True):
+            group.ellipses.rescale(float(by))
+        moved = max(abs(1.0 - dof / better), float(np.abs(scales - 1.0).max(initial=0.0)))
+        dof = better
+        if max(furthest, moved) <= wanted.tol:
+            break
+    for group in groups:
+        group.settled = done < wanted.max_iter
+        group.dof = float(np.clip(dof, LEAST, MOST))
+
+
+def _collected(
+    groups: list[Group],
+    sample: Sample,
+    n_classes: int,
+    m: int,
+    shift: np.ndarray,
+    seen: np.ndarray,
+    wanted: Wanted,
+) -> Estimates:
+    """What the groups came to, class by class."""
+    location = np.zeros((n_classes, m))
+    scatter = np.tile(np.eye(m), (1 if wanted.tied else n_classes, 1, 1))
+    dof, middle = np.full(n_classes, np.nan), np.ones(n_classes)
+    shrinkage, iterations = np.zeros(n_classes), np.zeros(n_classes, np.int64)
+    flags = {name: np.zeros(n_classes, bool) for name in ("lone", "repaired", "settled")}
+    row_weights = np.ones(len(sample.rows))
+    rows_of = np.argsort(sample.codes, kind="stable")
+    edges = np.searchsorted(sample.codes[rows_of], np.arange(n_classes + 1))
+    for group in groups:
+        if group.lone:
+            unit = np.sqrt(group.typical)
+            group.begin(1.0)
+            group.ellipses = Ellipses(group.start, np.diag(unit), np.diag(1.0 / unit), float(m))
+        group.layout.measure(group.ellipses)
+        where = 0 if wanted.tied else int(group.classes[0])
+        scatter[where] = group.ellipses.scatter
+        location[group.classes] = group.ellipses.location + shift
+        distances = group.layout.by_class(group.layout.on_full_scale())
+        masses = group.layout.by_class(group.layout.weights)
+        for k, t, w in zip(group.classes, distances, masses, strict=True):
+            if not len(t):
+                continue
+            middle[k] = loops.middle_of(t, w)
+            mine = rows_of[edges[k] : edges[k + 1]]
+            row_weights[mine] = _relative_weights(t, w, group, wanted, middle[k], m)
+        dof[group.classes] = group.dof
+        shrinkage[group.classes] = 1.0 if group.lone else group.pull.share
+        iterations[group.classes] = group.sweeps
+        for name, flag in flags.items():
+            flag[group.classes] = getattr(group, name)
+    if wanted.scatter == "student" and np.isnan(dof).any():
+        told = dof[np.isfinite(dof)]
+        # A class that says nothing of its tails has those of the others.
+        dof = np.where(np.isnan(dof), np.median(told) if len(told) else FIRST, dof)
+    return Estimates(
+        np.where(seen[:, None], location, 0.0),
+        scatter,
+        dof,
+        np.where(middle > 0, middle, 1.0),
+        shrinkage,
+        iterations,
+        row_weights,
+        seen,
+        flags["lone"] & seen,
+        flags["repaired"] & seen,
+        ~flags["settled"] & seen,
+    )
+
+
+def _relative_weights(
+    t: np.ndarray, masses: np.ndarray, group: Group, wanted: Wanted, middle: float, m: int
+) -> np.ndarray:
+    """Weights of rows in the scatter, relative to the mean of their class."""
+    if group.lone:
+        return np.ones(len(t))
+    match wanted.scatter:
+        case "student":
+            u = (group.dof + m) / (group.dof + t)
+        case "tyler":
+            u = m / np.maximum(t, max(loops.AT_LOCATION * middle, np.finfo(float).tiny))
+        case "huber":
+            cut = float(chi2.ppf(HUBER_SHARE, m))
+            u = cut / np.maximum(t, cut)
+        case "mcd":
+            u = (t <= chi2.ppf(0.975, m)).astype(float)
+        case _:
+            return np.ones(len(t))
+    mean = float(masses @ u) / float(masses.sum())
+    return np.asarray(u / mean) if mean > 0 else np.ones(len(t))

@@ -1,0 +1,146 @@
+"""Rows with missing values, laid out for sweeping: the E-step of Student's EM.
+
+What a row lacks is replaced by what its own values foretell, and the scatter that is left around
+that is added. The weight of a row is told from the columns it has, whose margin is elliptical too
+(Liu and Rubin, ML estimation of the t distribution using EM and its extensions, 1995).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting
+from bayesrule.kernels import elliptical as loops
+from bayesrule.missing import missing_patterns
+from bayesrule.stats import Sample
+
+
+class Gaps(Layout):
+    """Rows class by class, each with the columns it has."""
+
+    def __init__(self, rows: np.ndarray, weights: np.ndarray, edges: np.ndarray):
+        self._rows = rows
+        self._edges = edges
+        self._patterns = [(there, mine) for there, mine in missing_patterns(rows)]
+        self.weights = weights.copy()
+        # A row without any value says nothing.
+        self.weights[np.isnan(rows).all(axis=1)] = 0.0
+        self._codes = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+        self.out = np.zeros(len(rows))
+        self.sums = loops.no_sums(len(edges) - 1, rows.shape[1])
+
+    @classmethod
+    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Gaps:
+        """Lay out rows."""
+        order = np.argsort(sample.codes, kind="stable")
+        edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
+        return cls(sample.rows[order] - shift, sample.weights[order], edges)
+
+    def part(self, k: int) -> Gaps:
+        a, b = self._edges[k : k + 2]
+        return Gaps(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
+
+    def measure(self, ellipses: Ellipses) -> None:
+        scatter = ellipses.scatter
+        for there, mine in self._patterns:
+            if len(there):
+                self._distances(ellipses.location, scatter, there, mine)
+
+    def _distances(
+        self, location: np.ndarray, scatter: np.ndarray, there: np.ndarray, mine: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Deviations of rows of one pattern in the columns they have, and the factor there."""
+        apart = self._rows[mine[:, None], there] - location[self._codes[mine][:, None], there]
+        factor = np.linalg.cholesky(scatter[there[:, None], there])
+        z = solve_triangular(factor, apart.T, lower=True)
+        self.out[mine] = np.einsum("ij,ij->j", z, z)
+        return apart, factor
+
+    def run(
+        self,
+        ellipses: Ellipses,
+        weighting: Weighting,
+        pull: Pull,
+        held: bool,
+        max_iter: int,
+        tolerance: float,
+    ) -> tuple[int, float]:
+        total, pace = float(self.weights.sum()), loops.first_pace()
+        for done in range(max_iter):
+            try:
+                self._sweep(ellipses, weighting)
+            except np.linalg.LinAlgError:
+                return done + 1, float("nan")
+            furthest = loops.advance(
+                self.sums,
+                total,
+                ellipses.location,
+                ellipses.factor,
+                ellipses.inverse,
+                weighting.kind,
+                pull.share,
+                pull.target,
+                held,
+                ellipses.middle,
+                pace,
+            )
+            if not furthest > tolerance:
+                break
+        return done + 1, furthest
+
+    def _sweep(self, ellipses: Ellipses, weighting: Weighting) -> None:
+        """Complete the rows of each pattern and gather what they tell."""
+        for one in self.sums:
+            one[:] = 0.0
+        scatter, first, pulls, mass_u, mass_v, slopes = self.sums
+        g, m = ellipses.location.shape
+        whole, white = ellipses.scatter, ellipses.inverse
+        for there, mine in self._patterns:
+            if not len(there):
+                continue
+            apart, factor = self._distances(ellipses.location, whole, there, mine)
+            u, v = np.empty(len(mine)), np.empty(len(mine))
+            w = self.weights[mine]
+            loops.row_weights(
+                self.out[mine],
+                w,
+                weighting.kind,
+                len(there),
+                weighting.parameter,
+                weighting.paper,
+                ellipses.middle,
+                u,
+                v,
+                slopes,
+            )
+            filled = np.zeros((len(mine), m))
+            filled[:, there] = apart
+            absent = np.setdiff1d(np.arange(m), there)
+            if len(absent):
+                half = solve_triangular(factor, whole[there[:, None], absent], lower=True)
+                slope = solve_triangular(factor, half, lower=True, trans=1)
+                filled[:, absent] = apart @ slope
+                rest = whole[absent[:, None], absent] - half.T @ half
+                left = white[:, absent]
+                scatter += w.sum() * (left @ rest @ left.T)
+            z = filled @ white.T
+            scatter += (z * u[:, None]).T @ z
+            codes = self._codes[mine]
+            np.add.at(first, codes, u[:, None] * z)
+            np.add.at(pulls, codes, v[:, None] * z)
+            mass_u += np.bincount(codes, u, g)
+            mass_v += np.bincount(codes, v, g)
+
+    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
+        return [values[a:b] for a, b in zip(self._edges[:-1], self._edges[1:], strict=True)]
+
+    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._rows, self.weights, self._codes
+
+    def measured(self) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        return [(self.out[mine], self.weights[mine], len(there)) for there, mine in self._patterns]
+
+    def on_full_scale(self) -> np.ndarray:
+        n_there = (~np.isnan(self._rows)).sum(axis=1)
+        return self.out * (self._rows.shape[1] / np.maximum(n_there, 1))

@@ -1,0 +1,69 @@
+"""Classes that share a scatter, from their covariance to where a robust scatter settles.
+
+A scatter that the rows do not determine (fewer rows than columns, too many of them in a subspace)
+is pulled towards a diagonal: (1 - r) F + r tau D, with D the variances within the classes and tau
+the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (2011).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesrule.ellipses import EQUAL, Ellipses, Layout, Pull, Weighting
+from bayesrule.kernels import elliptical as loops
+
+#: Least share of an automatic pull: enough to make any scatter invertible.
+LEAST_PULL = 1e-6
+
+
+@dataclass
+class Group:
+    """Classes that share a scatter, while it settles."""
+
+    classes: np.ndarray
+    layout: Layout
+    start: np.ndarray
+    spread: np.ndarray
+    typical: np.ndarray
+    pull: Pull = field(init=False)
+    ellipses: Ellipses = field(init=False)
+    dof: float = np.nan
+    sweeps: int = 0
+    lone: bool = False
+    repaired: bool = False
+    settled: bool = True
+
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return float(self.layout.weights.sum())
+
+    def begin(self, share: float) -> bool:
+        """Mean and covariance of the rows; False where the covariance cannot be inverted."""
+        self.pull = Pull(share, self.typical)
+        unit = np.sqrt(np.where(self.spread > 0, self.spread, self.typical))
+        m = len(unit)
+        self.ellipses = Ellipses(self.start.copy(), np.diag(unit), np.diag(1.0 / unit), float(m))
+        _, furthest = self.layout.run(self.ellipses, EQUAL, self.pull, True, 1, 0.0)
+        return bool(np.isfinite(furthest) and self.ellipses.sound)
+
+    def automatic_share(self) -> float:
+        """Oracle weight of the pull, told from the directions of the rows (their unit vectors)."""
+        m, n = len(self.typical), self.total
+        if m == 1:
+            return 1.0
+        # With all of the scatter on its diagonal, sweeps move the location alone.
+        self.begin(1.0)
+        self.layout.run(self.ellipses, Weighting(loops.TYLER), self.pull, False, 5, 0.0)
+        squares = float(np.sum((self.layout.sums[0] / n) ** 2))
+        above = m * m + (1 - 2 / m) * squares
+        below = m * m - n * m - 2 * n + (n + 1 + 2 * (n - 1) / m) * squares
+        return 1.0 if below <= above else max(above / below, LEAST_PULL)
+
+    def regularise(self) -> None:
+        """Begin again, pulled towards the diagonal."""
+        self.repaired = True
+        if not self.begin(max(self.automatic_share(), self.pull.share)):
+            self.begin(1.0)
