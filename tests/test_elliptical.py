@@ -302,11 +302,16 @@ def test_student_em_maximises_the_likelihood_of_incomplete_rows():
     np.testing.assert_allclose(clf.log_density(X).sum(), -least, rtol=1e-9)
 
 
-def test_only_students_scatter_learns_from_incomplete_rows():
+def test_other_scatters_learn_from_complete_rows():
     X, y = classes()
-    X[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 1 \(1 rows\).*scatter='student'"):
-        BayesClassifier(Elliptical("tyler")).fit(X, y)
+    gaps = X.copy()
+    gaps[:20, 1] = np.nan
+    with pytest.warns(FewRowsWarning, match="20 of 240 rows.*scatter='student'"):
+        clf = BayesClassifier(Elliptical("tyler"), priors="uniform").fit(gaps, y)
+    rest = BayesClassifier(Elliptical("tyler"), priors="uniform").fit(X[20:], y[20:])
+    np.testing.assert_array_equal(clf.log_density(X), rest.log_density(X))
+    with pytest.raises(ValueError, match="Every row of X has a missing value"):
+        BayesClassifier(Elliptical("tyler")).fit(gaps[:20], y[:20])
 
 
 @pytest.mark.parametrize("rule", ["femda", "gqda", "gaussian", "student"])
@@ -389,8 +394,8 @@ def test_few_rows_are_pulled_as_chen_wiesel_and_hero_say():
         plain = (z / lengths[:, None]).sum(axis=0) / (1 / lengths).sum()
         R = 6 / 25 * (z / lengths[:, None]).T @ (z / lengths[:, None])
         location = location + unit * plain / (1 - 1 / 6)
-    squares = np.sum(R**2)
-    expected = (36 + (1 - 2 / 6) * squares) / ((36 - 25 * 6 - 50) + (26 + 2 * 24 / 6) * squares)
+    R2 = np.sum(R**2)
+    expected = (36 + (1 - 2 / 6) * R2) / ((36 - 25 * 6 - 50) + (26 + 2 * 24 / 6) * R2)
     assert share == pytest.approx(expected, rel=1e-3)
     apart = X - found.location[0]
     t = squares(X, found.location[0], found.scatter[0])
@@ -471,7 +476,7 @@ def test_hard_rows_are_answered(scatter, tied, hard):
     assert np.isfinite(clf.log_density(X)).all()
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
     if hard not in ("all the same", "one row"):
-        assert clf.score(X, y) > 0.4
+        assert clf.score(X, y) > 0.5
 
 
 def test_doubtful_steps_warn_once_each():

@@ -23,8 +23,12 @@ from bayesrule.stats import Sample
 #: Up to so many columns compiled sweeps are faster than products of matrices.
 NARROW = 40
 
-#: Sweeps after which a scatter that loses a direction is told from one that settles slowly.
+#: Sweeps between two looks at what has become of the scatter.
 STRETCH = 25
+
+#: A scatter that so many sweeps have not brought nearer than this is none: those that exist come
+#: nearer by at least a twentieth in each.
+PATIENCE, LOST = 100, 1e-3
 
 
 @dataclass(frozen=True)
@@ -161,19 +165,25 @@ class Layout(ABC):
         held: bool = False,
         max_iter: int = 200,
         tolerance: float = 1e-8,
-    ) -> tuple[int, bool]:
-        """Move the ellipses until they have settled; the sweeps, and whether they did.
+    ) -> tuple[int, float]:
+        """Move the ellipses until they have settled; the sweeps, and how far they last were.
 
-        Where the rows do not determine a scatter, some direction loses all its spread.
+        NaN where the rows do not determine a scatter: some direction then loses its spread, by
+        about the same share in every sweep.
         """
-        done = 0
-        while done < max_iter:
+        done, furthest = 0, np.inf
+        while done < max_iter and furthest > tolerance:
             more = min(STRETCH, max_iter - done)
             swept, furthest = self.run(ellipses, weighting, pull, held, more, tolerance)
             done += swept
-            if not furthest > tolerance or not ellipses.sound:
-                return done, furthest <= tolerance and ellipses.sound
-        return done, False
+            if lost(ellipses, done, furthest):
+                return done, float("nan")
+        return done, furthest
+
+
+def lost(ellipses: Ellipses, done: int, furthest: float) -> bool:
+    """Whether so many sweeps show that there is no scatter to settle at."""
+    return not ellipses.sound or not furthest <= (np.inf if done < PATIENCE else LOST)
 
 
 class Tiles(Layout):

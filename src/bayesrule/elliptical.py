@@ -29,7 +29,7 @@ from bayesrule.notices import (
     SingularScatterWarning,
 )
 from bayesrule.stats import Sample, Several
-from bayesrule.tables import Table, name_columns, read_numbers
+from bayesrule.tables import Table, read_numbers
 from bayesrule.thresholds import best_threshold
 
 #: The rule that goes with each scatter, where none is named.
@@ -80,8 +80,9 @@ class Elliptical(Density):
 
     Notes
     -----
-    Rows to be decided on may have missing values: margins of elliptical laws are elliptical. Rows
-    to learn from may have them with Student's scatter, which completes them by EM. Tyler's
+    Rows to be decided on may have missing values: margins of elliptical laws are elliptical. Of
+    rows to learn from, Student's scatter completes those by EM, and the others leave them out, with
+    a warning. Tyler's
     scatter has no size; it is reported with the trace m, and for rules that see the size it is made
     so large that half of the rows are as near as half of a Gaussian's.
 
@@ -188,14 +189,6 @@ class Elliptical(Density):
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
         """The rows."""
-        if table.missing and self.scatter != "student":
-            assert table.numbers is not None
-            counts = np.isnan(table.numbers).sum(axis=0)
-            raise ValueError(
-                f"Input X contains NaN in {name_columns(counts, table.names)}, and a scatter of "
-                f"{self.scatter!r} learns from complete rows only. Impute them, drop those rows, "
-                "or use scatter='student', which completes them by EM."
-            )
         return gathered(table, memberships)
 
     def settle(self, stats: Several) -> LogDensity:
@@ -206,6 +199,8 @@ class Elliptical(Density):
         """The same with the priors that a threshold is searched under."""
         sums, sample = stats.parts
         n_classes = len(sums.weight)
+        if self.scatter != "student":
+            sample = _complete(sample)
         law, estimates = self._shape(sample, n_classes)
         self._warn(estimates)
         if self.chosen_rule != "gqda":
@@ -322,6 +317,25 @@ class ThresholdElliptical:
     def settle(self, stats: Several) -> LogDensity:
         """Locations, scatters and the threshold."""
         return self.density.settled(stats, self.priors)
+
+
+def _complete(sample: Sample) -> Sample:
+    """Rows without gaps."""
+    gaps = np.isnan(sample.rows).any(axis=1)
+    if not gaps.any():
+        return sample
+    if gaps.all():
+        raise ValueError(
+            "Every row of X has a missing value (NaN), and this scatter learns from complete rows "
+            "only: impute them, or use scatter='student', which completes them by EM."
+        )
+    warnings.warn(
+        f"{int(gaps.sum())} of {len(gaps)} rows have missing values; this scatter learns from "
+        "complete rows only. Impute them, or use scatter='student', which completes them by EM.",
+        FewRowsWarning,
+        stacklevel=4,
+    )
+    return Sample(sample.rows[~gaps], sample.codes[~gaps], sample.weights[~gaps])
 
 
 def _name(flags: np.ndarray) -> str:

@@ -20,7 +20,7 @@ from bayesrule.covariances import (
     typical_variances,
 )
 from bayesrule.degrees import FIRST, LEAST, MOST, better_degrees
-from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out
+from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out, lost
 from bayesrule.gaps import Gaps
 from bayesrule.groups import Group
 from bayesrule.kernels import elliptical as loops
@@ -200,25 +200,28 @@ def _settle(groups: list[Group], wanted: Wanted) -> None:
             return
         case _:
             return
-    held = wanted.held is not None
     for group in groups:
-        done, group.settled = group.layout.settle(
-            group.ellipses, weighting, group.pull, held, wanted.max_iter, wanted.tol
-        )
-        group.sweeps += done
-        if not group.settled and not _exists(group, done, wanted):
-            group.regularise()
-            done, group.settled = group.layout.settle(
-                group.ellipses, weighting, group.pull, held, wanted.max_iter, wanted.tol
-            )
-            group.sweeps += done
+        _sweep(group, weighting, wanted)
         if wanted.scatter == "huber":
             group.ellipses.rescale(1.0 / size)
 
 
-def _exists(group: Group, done: int, wanted: Wanted) -> bool:
-    """Whether a scatter that did not settle is there at all, and only needs more sweeps."""
-    return done == wanted.max_iter and group.ellipses.sound
+def _sweep(group: Group, weighting: Weighting, wanted: Wanted) -> None:
+    """Sweep until a group has settled; once more, regularised, where there is no scatter."""
+    for _ in range(2):
+        done, furthest = group.layout.settle(
+            group.ellipses,
+            weighting,
+            group.pull,
+            wanted.held is not None,
+            wanted.max_iter,
+            wanted.tol,
+        )
+        group.sweeps += done
+        group.settled = furthest <= wanted.tol
+        if not np.isnan(furthest):
+            return
+        group.regularise()
 
 
 def _begin(group: Group, wanted: Wanted) -> None:
@@ -237,26 +240,12 @@ def _begin(group: Group, wanted: Wanted) -> None:
 
 def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
     """Student EM: location, scatter and degrees of freedom, which all groups share."""
-    held = wanted.held is not None
-    fixed = not isinstance(wanted.dof, str)
-    dof = float(wanted.dof) if fixed else FIRST
-    if fixed:
+    if not isinstance(wanted.dof, str):
         for group in groups:
-            group.dof = dof
-            for _ in range(2):
-                done, group.settled = group.layout.settle(
-                    group.ellipses,
-                    Weighting(loops.STUDENT, dof),
-                    group.pull,
-                    held,
-                    wanted.max_iter,
-                    wanted.tol,
-                )
-                group.sweeps += done
-                if group.settled or _exists(group, done, wanted):
-                    break
-                group.regularise()
+            group.dof = float(wanted.dof)
+            _sweep(group, Weighting(loops.STUDENT, group.dof), wanted)
         return
+    held, dof = wanted.held is not None, FIRST
     done = 0
     while done < wanted.max_iter:
         weighting = Weighting(loops.STUDENT_SHAPE, dof)
@@ -265,9 +254,9 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
             swept, apart = group.layout.run(
                 group.ellipses, weighting, group.pull, held, 2, wanted.tol
             )
-            if not np.isfinite(apart) or not group.ellipses.sound:
+            if lost(group.ellipses, group.sweeps, apart) and not group.repaired:
                 group.regularise()
-                apart = np.inf
+                apart, done = np.inf, 0
             group.layout.measure(group.ellipses)
             furthest, sweeps = max(furthest, apart), max(sweeps, swept)
             group.sweeps += swept
