@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 import sys
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from bayesrule import (
     FromClassifier,
     Gaussian,
     Minimax,
+    displays,
     evaluate,
     recipes,
     with_action,
@@ -664,6 +666,18 @@ def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'pip install "bayesrule\[plots\]"'):
         ConfusionDisplay.from_predictions([0, 1], [0, 1])
+
+
+def test_every_display_is_public() -> None:
+    found = {
+        name
+        for module in pkgutil.iter_modules(displays.__path__)
+        for name, value in vars(
+            importlib.import_module(f"{displays.__name__}.{module.name}")
+        ).items()
+        if name.endswith("Display") and isinstance(value, type)
+    }
+    assert found == set(displays.__all__)
 
 
 def test_displays_can_be_imported_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,7 @@ _HOME = {
     "report": "decision_report",
     "robustness_curve": "robustness",
     "save": "store",
+    "top_words": "word_evidence",
 }
 
 __all__ = sorted(_HOME)

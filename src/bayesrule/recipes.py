@@ -212,7 +212,7 @@ def text_bayes(
 ) -> BayesClassifier:
     """Naive Bayes on texts: single words and pairs, each counted once per text.
 
-    ``word_evidence.top_words`` tells what it goes by, and ``displays.WordCloudDisplay`` shows it.
+    ``top_words`` tells what it goes by, and ``displays.WordCloudDisplay`` shows it.
 
     Examples
     --------

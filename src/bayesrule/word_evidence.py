@@ -94,8 +94,7 @@ def top_words(clf: Any, n: int = 10, column: Any = None) -> dict[Any, list[tuple
 
     Examples
     --------
-    >>> from bayesrule import recipes
-    >>> from bayesrule.word_evidence import top_words
+    >>> from bayesrule import recipes, top_words
     >>> X = ["free cash now", "free prize", "see you now", "see him"]
     >>> clf = recipes.text_bayes(ngram_range=(1, 1)).fit(X, ["spam", "spam", "ham", "ham"])
     >>> [(word, round(weight, 2)) for word, weight in top_words(clf, 1)["spam"]]

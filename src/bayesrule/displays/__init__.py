@@ -14,6 +14,7 @@ from bayesrule.displays.curves import GainCurveDisplay
 from bayesrule.displays.densities import ClassDensityDisplay
 from bayesrule.displays.regions import DecisionRegionDisplay
 from bayesrule.displays.robustness import RobustnessDisplay
+from bayesrule.displays.words import WordCloudDisplay
 
 __all__ = [
     "ClassDensityDisplay",
@@ -23,4 +24,5 @@ __all__ = [
     "DecisionRegionDisplay",
     "GainCurveDisplay",
     "RobustnessDisplay",
+    "WordCloudDisplay",
 ]
