@@ -49,6 +49,9 @@ TRIED: dict[str, dict[str, Any]] = {
 
 COSTS = (1, 10, 20, 50, 100, 1000)
 
+#: To be reached: the accuracy of the default, and the share of ham lost at some cost.
+ACCURACY, HAM_LOST = 0.987, 1 / 2000
+
 
 def out_of_fold(clf: BayesClassifier, X: Any, y: np.ndarray, seed: int) -> np.ndarray:
     """Log-odds of spam of every message, from the folds that it is not in."""
@@ -69,26 +72,40 @@ def main() -> None:
     ham, spam = y == "ham", y == "spam"
 
     print(f"{'':70} accuracy  (least)  ham lost  spam missed")
+    least = []
     for name, settings in TRIED.items():
         clf = recipes.text_bayes(**settings)
         runs = np.array([out_of_fold(clf, X, y, seed) for seed in range(repeats)])
         wrong = (runs > 0) != spam
         accuracy = 1 - wrong.mean(axis=1)
+        least.append(accuracy.min())
         lost, missed = (wrong[:, some].sum() / repeats for some in (ham, spam))
         print(
             f"{name:70} {accuracy.mean():8.4f}  {accuracy.min():.4f}  {lost:8.1f}  {missed:11.1f}"
         )
 
+    print(f"Accuracy of the default: stated {ACCURACY}, found {least[0]:.4f} in the worst deal")
+
     print("\nThe default, where losing a ham costs as much as reading so many spams (seeds 0 ...):")
     runs = np.array([out_of_fold(recipes.text_bayes(), X, y, seed) for seed in range(repeats)])
+    careful = []
     for cost in COSTS:
         # With a gain of -cost for a ham that is lost and -1 for a spam that is read, the best
         # decision is spam where its odds exceed the cost.
         taken = runs > np.log(cost)
         lost = taken[:, ham].sum(axis=1).tolist()
+        if max(lost) < HAM_LOST * ham.sum():
+            careful.append((cost, max(lost), taken[:, spam].mean()))
         print(
             f"  cost {cost:5}: {lost} of {ham.sum()} ham lost, "
             f"{taken[:, spam].mean():.3f} of {spam.sum()} spam caught"
+        )
+    if careful:
+        cost, lost, caught = careful[0]
+        print(
+            f"Fewer than {HAM_LOST * ham.sum():.2f} ham lost (1 in {1 / HAM_LOST:,.0f}) is stated; "
+            f"the smallest cost above with so few is {cost}: at most {lost} in any deal, "
+            f"{caught:.3f} of the spam caught."
         )
 
 
