@@ -330,9 +330,14 @@ class ColumnsLaw(LogDensity):
     @property
     def features(self) -> list[str]:
         """Names of the terms: columns, or the columns of a block that does not factor."""
-        found: list[str] = []
+        return [" & ".join(names) for names in self.sources]
+
+    @property
+    def sources(self) -> list[tuple[str, ...]]:
+        """Columns of each term."""
+        found: list[tuple[str, ...]] = []
         for law, names in zip(self.laws, self.names, strict=True):
-            found += (law.features or names) if _by_column(law, names) else [" & ".join(names)]
+            found += (law.sources or [(n,) for n in names]) if _by_column(law, names) else [names]
         return found
 
     def __call__(self, table: Table) -> np.ndarray:

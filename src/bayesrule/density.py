@@ -58,6 +58,11 @@ class LogDensity(ABC):
         """Names of the terms, where the log-density knows them better than the table."""
         return None
 
+    @property
+    def sources(self) -> list[tuple[str, ...]] | None:
+        """Columns that each term is of, where terms have names of their own and are of columns."""
+        return None
+
     def terms(self, table: Table) -> np.ndarray:
         """Log-density of each column alone, shape (n, K, D); they sum to the log-density."""
         raise TypeError(f"{type(self).__name__} does not factor over the columns.")

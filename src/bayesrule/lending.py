@@ -70,6 +70,10 @@ class LentLaw(LogDensity):
     def features(self) -> list[str] | None:
         return self.law.features
 
+    @property
+    def sources(self) -> list[tuple[str, ...]] | None:
+        return self.law.sources
+
     def __call__(self, table: Table) -> np.ndarray:
         if self.law.factors:  # the mean is taken column by column
             out: np.ndarray = self.terms(table).sum(axis=2)

@@ -119,7 +119,7 @@ class ContributionDisplay:
             prior, after = (log_of(p[k]) - log_of(p[other]) for p in (rule.priors_, posterior))
         # A value that rules out both classes tells nothing between them.
         weights = np.where(np.isnan(weights), 0.0, weights)
-        features, is_word = _described(rule.contribution_names_, one)
+        features, is_word = _described(rule.contribution_names_, rule.log_density_, one)
         there = np.flatnonzero(~is_word | (weights != 0))
         with np.errstate(invalid="ignore"):
             total = prior + weights.sum()
@@ -307,31 +307,28 @@ def _one_row(X: Any, row: int) -> Any:
     return X[row : row + 1]
 
 
-def _described(names: list[str], one: Any) -> tuple[list[str], np.ndarray]:
+def _described(names: list[str], law: Any, one: Any) -> tuple[list[str], np.ndarray]:
     """Features with their values, "town = Paris", and which of them are no columns but words."""
+    sources = [(name,) for name in names] if law.sources is None else law.sources
+    if law.features is not None and law.sources is None:
+        return [f"“{name}”" for name in names], np.ones(len(names), bool)
     known = column_names(one)
-    values: dict[str, Any] = {}
     if known is not None:
         frame = nw.from_native(one, eager_only=True)
         values = {name: frame[:, j].to_list()[0] for j, name in enumerate(known)}
-    elif len(np.shape(one)) == 2:
+    else:
         cells = one.toarray()[0] if hasattr(one, "toarray") else list(one[0])
         labels = names if len(names) == len(cells) else [f"x{j}" for j in range(len(cells))]
         values = dict(zip(labels, cells, strict=True))
-    described, is_word = [], np.zeros(len(names), bool)
-    for f, name in enumerate(names):
-        parts = [name] if name in values else name.split(" & ")
-        if not all(part in values for part in parts):
-            is_word[f] = True
-            described.append(f"“{name}”")
-            continue
-        texts = [_value(values[part]) for part in parts]
+    described = []
+    for name, columns in zip(names, sources, strict=True):
+        texts = [_value(values[column]) for column in columns]
         if all(text is None for text in texts):
             described.append(f"{name} missing")
         else:
             shown = ", ".join("missing" if text is None else text for text in texts)
             described.append(f"{name} = {shown}")
-    return described, is_word
+    return described, np.zeros(len(names), bool)
 
 
 def _value(value: Any) -> str | None:
