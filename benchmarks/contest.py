@@ -22,11 +22,19 @@ class Contest:
     differ : callable (our answer, a peer's answer) -> str
         What is wrong, in words; empty where the answers agree.
     peers : {name: callable without arguments}
+    parts : {name: whole number}
+        Peers that would take minutes do one part of so many, and their seconds count so often. It
+        must be work that grows as the part does, such as rows that are answered one by one.
     """
 
     ours: Call
     differ: Callable[[Any, Any], str]
     peers: Mapping[str, Call]
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """What the table calls a peer."""
+        return f"{name}, of 1 / {self.parts[name]}" if name in self.parts else name
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def compete(
     del ours
     for name, difference in differences.items():
         if difference:
-            yield Result(job.name, n, name, difference)
+            yield Result(job.name, n, contest.label(name), difference)
     agreed = {name: call for name, call in contest.peers.items() if not differences[name]}
     if not agreed:
         return
@@ -110,15 +118,16 @@ def compete(
     seconds = take_turns(calls, pace, clock)
     peaks = [peak_megabytes(call) for call in calls.values()]
     for i, name in enumerate(agreed, start=1):
+        theirs = seconds[i] * contest.parts.get(name, 1)
         yield Result(
             job.name,
             n,
-            name,
-            ratio=Ratio.of(seconds[i], seconds[0]),
+            contest.label(name),
+            ratio=Ratio.of(theirs, seconds[0]),
             goal=job.goals.get(n),
             rounds=len(seconds[0]),
             ours_seconds=float(np.median(seconds[0])),
-            peer_seconds=float(np.median(seconds[i])),
+            peer_seconds=float(np.median(theirs)),
             ours_first_call=ours_first,
             peer_first_call=firsts[name],
             ours_megabytes=peaks[0],

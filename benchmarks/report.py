@@ -46,6 +46,7 @@ LEGEND = (
     "A ratio is given only where both answers agree: decisions equal up to ties, probabilities to "
     f"{PROBABILITY_TOLERANCE:.0e}, optima to {OPTIMUM_TOLERANCE:.0e}. All calls are public ones, "
     "checks of the input included.",
+    "of 1 / p: the peer was timed on one part of p of the work, and its seconds multiplied by p.",
     "first call: ours, timed apart, with compilation where this run had not needed that loop "
     "before.",
     "peak MB, ours / peer: resident memory that a call adds at its highest, its answer included; "

@@ -205,6 +205,15 @@ def test_first_calls_stay_out_of_the_ratio() -> None:
     assert result.verdict == "ok"
 
 
+def test_a_peer_s_part_counts_as_the_whole() -> None:
+    clock = Clock()
+    job = fake_job(clock)
+    contest = replace(job.make(7), parts={"peer": 100})
+    (result,) = compete(replace(job, make=lambda n: contest), 7, THREE_ROUNDS, clock)
+    assert result.ratio == Ratio(300.0, 300.0, 300.0)
+    assert (result.peer, result.peer_seconds) == ("peer, of 1 / 100", 300.0)
+
+
 def test_a_missed_goal_is_short() -> None:
     clock = Clock()
     (result,) = compete(fake_job(clock, goal=3.5), 7, THREE_ROUNDS, clock)
