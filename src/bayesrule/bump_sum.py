@@ -82,6 +82,11 @@ class BumpSum:
         return apart @ self.inverse.T
 
     @cached_property
+    def line(self) -> np.ndarray:
+        """Places of the points of a single column."""
+        return np.ascontiguousarray(self.places(self.points.rows)[:, 0])
+
+    @cached_property
     def leaves(self) -> tuple[np.ndarray, ...]:
         """Order of the points, their places (D, n), weights, narrowness, and boxes of leaves."""
         places = self.places(self.points.rows)
@@ -105,10 +110,9 @@ class BumpSum:
         one = rows.shape[1] == 1 and self.shape.name == "gaussian" and not self.local.size
         if not one or len(rows) < MANY:
             return None
-        places = self.places(rows)[:, 0]
-        if not abs(places[[0, -1]]).max() < 2.0**52:
+        if not abs(self.line[[0, -1]]).max() < 2.0**52:
             return None
-        numbers, moments = lines.cell_moments(places, self.points.weights)
+        numbers, moments = lines.cell_moments(self.line, self.points.weights)
         if 2 * len(numbers) > len(rows):
             return None
         targets = lines.near_cells(numbers)
@@ -156,7 +160,7 @@ class BumpSum:
         out = self.on_cells(places, _NONE)
         beyond = np.flatnonzero(np.isnan(out))
         if len(beyond):
-            out[beyond] = self.log_sums(places[beyond])
+            out[beyond] = self.outward(places[beyond], _NOBODY)
         out += constant
         return out
 
@@ -168,6 +172,14 @@ class BumpSum:
         lines.sums_on_cells(queries, np.ascontiguousarray(weights), *self.cells, out)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(out, out=out)
+
+    def outward(self, places: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Logarithms of the sums on a line where expansions do not reach."""
+        out = np.empty(len(places))
+        queries = np.ascontiguousarray(places[:, 0])
+        points = self.line, self.points.weights, self.points.total
+        lines.log_sums_outward(queries, own, *points, out)
+        return out
 
     def left_out(self, which: np.ndarray | None = None) -> np.ndarray:
         """Log-density at points by all the other points; the weight of a point goes with it."""
@@ -182,7 +194,7 @@ class BumpSum:
             sums = self.on_cells(places, weights)
             lonely = np.flatnonzero(np.isnan(sums))
             if len(lonely):
-                sums[lonely] = self.log_sums(places[lonely], own[lonely])
+                sums[lonely] = self.outward(places[lonely], own[lonely])
         rest = self.points.total - weights
         some = np.where(rest > 0, rest, 1.0)
         return np.where(rest > 0, sums + self.log_height - np.log(some), -np.inf)
@@ -197,8 +209,7 @@ class BumpSum:
         """Probability of a value at or below each value, or above it, on a line."""
         with np.errstate(over="ignore"):  # infinitely far out is as good
             places = self.places(np.asarray(values, np.float64)[:, None])[:, 0]
-        points = self.places(self.points.rows)[:, 0]
-        weights, narrow = self.points.weights, 1.0 / self.local
+        points, weights, narrow = self.line, self.points.weights, 1.0 / self.local
         if above:  # bumps are symmetric: what lies above is what lies below in the mirror
             places, points = -places, -points[::-1]
             weights, narrow = weights[::-1], narrow[::-1]

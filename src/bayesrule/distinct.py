@@ -7,7 +7,7 @@ or on whether a row came three times or with a weight of three.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -34,7 +34,7 @@ class Points:
     rows: np.ndarray
     weights: np.ndarray
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Weight of all points: how many rows there were."""
         return float(self.weights.sum())
@@ -48,6 +48,12 @@ class Points:
     @staticmethod
     def of(rows: np.ndarray, weights: np.ndarray) -> Points:
         """Distinct rows of an array."""
+        if rows.shape[1] == 1 and len(weights) and (weights == weights[0]).all():
+            # Sorting numbers takes a fraction of the time of finding their order.
+            values = np.sort(np.asarray(rows[:, 0], np.float64) + 0.0)
+            starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+            counts = np.diff(np.append(starts, len(values)))
+            return Points(values[starts, None], counts * weights[0])
         rows, starts, order = sort_rows(rows)
         if len(starts) == len(order):
             return Points(rows, weights[order])
@@ -71,6 +77,8 @@ def _lexicographic(rows: np.ndarray) -> np.ndarray:
 
     A further column sorts only the rows that are equal so far, which are few where it matters.
     """
+    if rows.shape[1] == 1:
+        return np.argsort(rows[:, 0])
     order = np.argsort(rows[:, 0], kind="stable")
     group = np.zeros(len(rows), np.int64)  # of places: rows that are equal so far
     tied = np.arange(len(rows))  # places of rows that have an equal

@@ -291,8 +291,9 @@ class KernelLaw(LogDensity):
         assert table.numbers is not None
         rows = np.asarray(table.numbers, np.float64)
         out = np.full((len(rows), len(self.bumps)), -np.inf)
-        known = ~np.isnan(rows) if table.missing else np.ones((1, rows.shape[1]), dtype=bool)
-        patterns, which = np.unique(known, axis=0, return_inverse=True)
+        patterns, which = np.ones((1, rows.shape[1]), dtype=bool), np.empty(0, np.intp)
+        if table.missing:
+            patterns, which = np.unique(~np.isnan(rows), axis=0, return_inverse=True)
         for p, pattern in enumerate(patterns):
             columns = np.flatnonzero(pattern)
             mine: Any = np.flatnonzero(which.ravel() == p) if table.missing else slice(None)

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from bayesrule.kernels.bumps import fast_exp
+from bayesrule.kernels.bumps import SHARE, fast_exp
 from bayesrule.kernels.compiler import compiled
 
 #: Width of a cell.
@@ -172,3 +172,43 @@ def sums_on_cells(queries, weights, targets, index, coefficients, out):
                 out[q] = others
         else:
             out[q] = total
+
+
+@compiled
+def log_sums_outward(queries, own, points, weights, all_weight, log_sums):
+    """Logarithms of the sums, point by point from the nearest on, as long as points add to them.
+
+    ``points`` are sorted; ``own`` is the place of a point that a query does not see, or none. What
+    is left out is less than ``SHARE`` of a sum.
+    """
+    n = points.size
+    for q in range(queries.size):
+        x = queries[q]
+        hidden = own[q] if own.size else -1
+        above = np.searchsorted(points, x)
+        below = above - 1
+        if below == hidden:
+            below -= 1
+        if above < n and above == hidden:
+            above += 1
+        if below < 0 and above >= n:
+            log_sums[q] = -math.inf
+            continue
+        nearest = below
+        if below < 0 or (above < n and points[above] - x < x - points[below]):
+            nearest = above
+        near = points[nearest]
+        total = 0.0
+        for turn in range(2):
+            step = 1 if (turn == 0) == (nearest >= above) else -1
+            i = above if step == 1 else below
+            while 0 <= i < n:
+                if i != hidden:
+                    # As a product, the difference of two squares keeps its digits.
+                    further = 0.5 * (near - points[i]) * ((x - points[i]) + (x - near))
+                    height = fast_exp(-max(further, 0.0))
+                    total += weights[i] * height
+                    if 2.0 * all_weight * height < SHARE * total:
+                        break
+                i += step
+        log_sums[q] = math.log(total) - 0.5 * (x - near) ** 2
