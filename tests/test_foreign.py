@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -64,6 +64,7 @@ GRID = np.linspace(-1, 3, 21)[:, None]
         LogisticRegression(C=1e4, class_weight={1: 0.1}),
         make_pipeline(StandardScaler(), LogisticRegression(C=1e4, class_weight="balanced")),
         GridSearchCV(LogisticRegression(class_weight="balanced"), {"C": [1e3, 1e4]}, cv=2),
+        FixedThresholdClassifier(LogisticRegression(C=1e4, class_weight="balanced"), threshold=0.9),
         CalibratedClassifierCV(LogisticRegression(C=1e4, class_weight="balanced"), cv=2),
         LinearDiscriminantAnalysis(),
         LinearDiscriminantAnalysis(priors=[0.5, 0.5]),
@@ -78,7 +79,8 @@ def test_priors_of_training_are_divided_out(estimator, weighted):
     X, y = two_normals(20_000)
     weights = None
     if weighted:
-        if isinstance(estimator, (LinearDiscriminantAnalysis, GridSearchCV)):
+        weightless = (LinearDiscriminantAnalysis, GridSearchCV, FixedThresholdClassifier)
+        if isinstance(estimator, weightless):
             pytest.skip("takes no weights")
         # Weights move the class shares that the model is trained with, from 10 % to 30 %.
         weights = np.where(y == 1, 4.0, 1.0) * np.random.default_rng(1).integers(1, 3, len(y))

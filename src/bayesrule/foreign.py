@@ -15,6 +15,7 @@ from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -151,12 +152,14 @@ def _fit(model: Any, table: Table, memberships: Memberships) -> Any:
 
 
 def _innermost(model: Any) -> Any:
-    """The fitted estimator whose posteriors these are: pipelines and searches only pass them on."""
+    """The fitted estimator whose posteriors these are, where others only pass them on."""
     while True:
         if isinstance(model, Pipeline):
             model = model.steps[-1][1]
         elif isinstance(model, FrozenEstimator):
             model = model.estimator
+        elif isinstance(model, (FixedThresholdClassifier, TunedThresholdClassifierCV)):
+            model = model.estimator_
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         else:

@@ -331,8 +331,8 @@ def blocks_agree(case: Case) -> None:
 def threads_agree(case: Case) -> None:
     """Any number of threads gives the same bits, in counting and in deciding."""
     prepared, table, memberships = case.counted()
-    # More rows than four of the largest blocks, so that a pool is used.
-    many = np.resize(np.arange(len(case.y)), 4 * 65_536 + 1)
+    # Four of the largest blocks, the least that a pool is used for.
+    many = np.resize(np.arange(len(case.y)), 3 * 65_536 + 1)
     table, memberships = table.take(many), memberships.take(many)
     answers: list[Any] = []
     for threads in ("1", "4"):
