@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bayesrule.cli.main import run
+from bayesrule.demo import gain_matrix
+
+GAIN = gain_matrix()
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -19,6 +23,20 @@ def test_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
         exec(block, names)
     assert "xpected gain" in capsys.readouterr().out
     assert set(names["screening"].priors_) == {0.99, 0.01}
+
+
+def test_commands_run_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = re.findall(r"^ {4}bayesrule (.*)$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(commands) >= 5
+    rows = (("true", *GAIN["benign"]), *((true, *row.values()) for true, row in GAIN.items()))
+    (tmp_path / "gain.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        assert run(command.split()) == 0, (command, capsys.readouterr().err)
+    assert "refer" in (tmp_path / "rule.html").read_text(encoding="utf-8")
+    assert "gain_refer" in (tmp_path / "decided.csv").read_text(encoding="utf-8")
 
 
 def test_promised_commands_and_files_exist() -> None:
