@@ -1,4 +1,4 @@
-"""Displays of profiles and of robustness: what is drawn is what was computed."""
+"""Displays of profiles, priors and robustness: what is drawn is what was computed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from bayesrule import recipes, robustness_curve
-from bayesrule.displays import RobustnessDisplay
+from bayesrule import compare_priors, loss, recipes, robustness_curve
+from bayesrule.displays import (
+    PriorComparisonDisplay,
+    PriorValueDisplay,
+    ProfileDisplay,
+    RobustnessDisplay,
+)
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -38,3 +43,108 @@ def test_robustness_lines_are_the_means_of_the_curve():
     bare = RobustnessDisplay(curve).plot(confidence=None, legend=False)
     assert len(bare.ax_.collections) == 0
     assert bare.ax_.get_legend() is None
+
+
+def two_classes(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n - n // 3, n // 3])
+    return rng.normal(size=(n, 2)) + 2.0 * y[:, None], y
+
+
+def test_v_of_two_classes_is_below_both_lines_and_touches_them():
+    X, y = two_classes()
+    clf = recipes.dbc(8, gain=loss([[0, 3], [1, 0]])).fit(X, y)
+    display = PriorValueDisplay.from_estimator(clf, box={1: (0.1, 0.3)})
+    curve, fixed, level, share, best = display.ax_.get_lines()
+    at, values = curve.get_data()
+    for line in (fixed, level):
+        assert (line.get_ydata() >= values - 1e-9).all()
+    assert share.get_ydata()[0] == pytest.approx(
+        np.interp(share.get_xdata()[0], at, values), abs=2e-3
+    )
+    assert 0.1 <= best.get_xdata()[0] <= 0.3 + 1e-9
+    inside = (at >= 0.1) & (at <= 0.3)
+    assert best.get_ydata()[0] == pytest.approx(values[inside].max(), abs=5e-3)
+    free = PriorValueDisplay.from_estimator(clf)
+    assert free.solution.value == pytest.approx(free.values.max(), abs=5e-3)
+    line = free.ax_.get_lines()[2].get_ydata()
+    assert np.ptp(line) < 1e-6  # the randomised rule risks the same whatever the prior
+
+
+def test_v_of_three_classes_has_its_maximum_in_the_box():
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2]
+    clf = recipes.spdbc(10, 1.5).fit(X, y)
+    display = PriorValueDisplay.from_estimator(
+        clf, X, box={1: (0, 0.2), 2: (0.1, 0.5)}, grid_resolution=20
+    )
+    assert display.solution.priors[1] <= 0.2 + 1e-9
+    inside = (
+        (display.priors >= display.bounds[:, 0]) & (display.priors <= display.bounds[:, 1])
+    ).all(axis=1)
+    assert display.solution.value >= display.values[inside].max() - 1e-6
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts == ["all 0", "all 1", "all 2"]
+    four = recipes.dbc(4).fit(X, np.arange(150) % 4)
+    with pytest.raises(ValueError, match="two or three classes, but there are 4"):
+        PriorValueDisplay.from_estimator(four)
+    with pytest.raises(ValueError, match="over rows"):
+        PriorValueDisplay.from_estimator(clf)
+
+
+def test_class_risks_are_drawn_where_they_are():
+    X, y = two_classes()
+    found = compare_priors(recipes.dbc(8).fit(X, y), X, y)
+    display = PriorComparisonDisplay.from_comparison(found)
+    right = display.axes_[1]
+    drawn = [line.get_xdata() for line in right.get_lines()]
+    expected = [
+        [getattr(rule, part)[k] for rule in found.rules]
+        for k in (0, 1)
+        for part in ("model_risks", "risks")
+    ]
+    for one, other in zip(drawn, expected, strict=False):
+        np.testing.assert_array_equal(one, other)
+    names = [label.get_text() for label in display.axes_[0].get_yticklabels()]
+    assert names == [rule.name for rule in found.rules]
+
+
+def test_profiles_on_the_grid_are_those_of_the_partition():
+    X, y = two_classes()
+    hard, soft = recipes.dbc(6).fit(X, y), recipes.spdbc(6, 1.8).fit(X, y)
+    shown = ProfileDisplay.side_by_side({"hard": hard, "soft": soft}, X, y, grid_resolution=40)
+    assert [len(row) for row in shown] == [2, 2, 2]
+    for display, clf in zip(shown[1], (hard, soft), strict=True):
+        grid = np.column_stack([display.regions.xx0.ravel(), display.regions.xx1.ravel()])
+        np.testing.assert_allclose(display.posterior.ravel(), clf.predict_proba(grid)[:, 1])
+        U = clf.density_.partition.membership(clf.density_.read(grid, clf))
+        np.testing.assert_array_equal(display.codes[0].ravel(), U.argmax(axis=1))
+        np.testing.assert_allclose(display.membership.ravel(), U[:, display.profile])
+    assert set(np.unique(shown[2][0].membership)) == {0.0, 1.0}
+    # Hard decisions are the same all over a profile, soft ones need not be.
+    codes, decided = shown[0][0].codes[0], shown[0][0].regions.decided
+    assert all(len(np.unique(decided[codes == t])) == 1 for t in np.unique(codes))
+    soft_codes, soft_decided = shown[0][1].codes[0], shown[0][1].regions.decided
+    assert any(len(np.unique(soft_decided[soft_codes == t])) > 1 for t in np.unique(soft_codes))
+
+
+def test_a_forest_draws_the_borders_of_all_its_partitions():
+    X, y = two_classes()
+    clf = recipes.spdbc_forest(3, 4).fit(X, y)
+    display = ProfileDisplay.from_estimator(clf, X, y, kind="posterior", grid_resolution=30)
+    assert display.codes.shape == (3, 30, 30)
+    assert display.shown_class == 1
+
+
+def test_what_has_no_profiles_is_refused():
+    X, y = two_classes()
+    with pytest.raises(TypeError, match=r"Profiled.*DecisionRegionDisplay"):
+        ProfileDisplay.from_estimator(recipes.qda().fit(X, y), X)
+    clf = recipes.dbc(4).fit(X, y)
+    for settings, message in (
+        ({"kind": "sculpture"}, "kind='sculpture'"),
+        ({"profile": 4}, "profile=4: there are 4"),
+        ({"shown_class": "x"}, "is no class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ProfileDisplay.from_estimator(clf, X, grid_resolution=10, **settings)

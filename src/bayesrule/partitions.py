@@ -39,6 +39,11 @@ class Partition(ABC):
     def n_columns(self) -> int | None:
         """How many columns of numbers it reads; None where it does not know."""
 
+    @property
+    def pieces(self) -> tuple[Any, ...]:
+        """The partitions it is made of: itself, unless it joins several."""
+        return (self,)
+
     @abstractmethod
     def membership(self, table: Table) -> np.ndarray:
         """Memberships of each row, shape (n, T)."""
@@ -192,6 +197,10 @@ class Joined(Partition):
     def n_columns(self) -> int | None:
         found: int | None = self.parts[0].n_columns
         return found
+
+    @property
+    def pieces(self) -> tuple[Any, ...]:
+        return self.parts
 
     @property
     def block_rows(self) -> int | None:  # type: ignore[override]

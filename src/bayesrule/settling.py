@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -122,27 +123,11 @@ class Wanted:
         gain: np.ndarray,
         trained_on_rows: bool,
     ) -> MinimaxSolution:
-        """Minimax priors over the atoms of the density, or over rows as atoms.
-
-        A row's mass under class k is its posterior under the training priors, r_ik / sum_i r_ik:
-        the model's risks. One-hot labels would find the rule that knows every label.
-        """
-        values = log_density.atoms()
-        if values is not None:
-            masses = np.exp(values)
-        elif rows is None:
-            raise ValueError(NEEDS_ROWS)
-        else:
-            table, memberships = thinned(*rows, self.seed)
-            if memberships is not None and trained_on_rows and learned.density.memorises:
-                values = self._out_of_fold(learned, table, memberships)
-            else:
-                values = log_densities(log_density, table)
-            masses, _, _ = decide.posterior(values, learned.shares)
-            if memberships is not None and memberships.weights is not None:
-                masses = masses * memberships.weights[:, None]
-        totals = masses.sum(axis=0)
-        atoms = masses / np.where(totals > 0, totals, 1.0)
+        """Minimax priors over the atoms of the density, or over rows as atoms."""
+        fresh = None
+        if trained_on_rows and learned.density.memorises:
+            fresh = partial(self._out_of_fold, learned)
+        atoms = atoms_of(log_density, rows, learned.shares, self.seed, fresh)
         solution: MinimaxSolution = self.priors.solve(atoms, gain, learned.classes)
         return solution
 
@@ -159,6 +144,37 @@ class Wanted:
             settled = prepared.settle(prepared.tally(part, members))
             values[out] = log_densities(settled, table.take(out))
         return values
+
+
+def atoms_of(
+    log_density: LogDensity,
+    rows: Rows | None,
+    shares: np.ndarray,
+    seed: int,
+    fresh: Callable[[Table, Memberships], np.ndarray] | None = None,
+) -> np.ndarray:
+    """Probability of each atom under each class, shape (n, K): those of the density, or rows.
+
+    A row's mass under class k is its posterior under the training priors, r_ik / sum_i r_ik: the
+    model's risks. One-hot labels would find the rule that knows every label. ``fresh`` gives the
+    log-densities of rows that the density has learned by heart.
+    """
+    values = log_density.atoms()
+    if values is not None:
+        masses = np.exp(values)
+    elif rows is None:
+        raise ValueError(NEEDS_ROWS)
+    else:
+        table, memberships = thinned(*rows, seed)
+        if memberships is not None and fresh is not None:
+            values = fresh(table, memberships)
+        else:
+            values = log_densities(log_density, table)
+        masses, _, _ = decide.posterior(values, shares)
+        if memberships is not None and memberships.weights is not None:
+            masses = masses * memberships.weights[:, None]
+    totals = masses.sum(axis=0)
+    return masses / np.where(totals > 0, totals, 1.0)
 
 
 def thinned(table: Table, memberships: Memberships | None, seed: int) -> Rows:

@@ -12,6 +12,8 @@ from bayesrule.displays.confusion import ConfusionDisplay
 from bayesrule.displays.contributions import ContributionDisplay
 from bayesrule.displays.curves import GainCurveDisplay
 from bayesrule.displays.densities import ClassDensityDisplay
+from bayesrule.displays.priors import PriorComparisonDisplay, PriorValueDisplay
+from bayesrule.displays.profiles import ProfileDisplay
 from bayesrule.displays.regions import DecisionRegionDisplay
 from bayesrule.displays.robustness import RobustnessDisplay
 from bayesrule.displays.words import WordCloudDisplay
@@ -23,6 +25,9 @@ __all__ = [
     "ContributionDisplay",
     "DecisionRegionDisplay",
     "GainCurveDisplay",
+    "PriorComparisonDisplay",
+    "PriorValueDisplay",
+    "ProfileDisplay",
     "RobustnessDisplay",
     "WordCloudDisplay",
 ]
