@@ -13,10 +13,10 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types format bench docs changelog clean
+.PHONY: help demo test check lint types format bench docs reproduce reproduce-full changelog clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.has-plots ## Screen for breast cancer with unequal costs; writes into demo/
 	$(BIN)/python -m bayesrule.demo
@@ -39,6 +39,12 @@ format: $(VENV)/.has-dev ## Mend what lint can mend by itself
 
 bench: $(VENV)/.has-test ## Compare speed with scikit-learn; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks --markdown benchmarks/RESULTS.md
+
+reproduce: $(VENV)/.has-test ## Make the papers' tables and figures again, quickly, into build/reproduction
+	$(BIN)/python -m reproduce
+
+reproduce-full: $(VENV)/.has-test ## The same at full length (hours), into docs/reproduction
+	$(BIN)/python -m reproduce --full
 
 docs: $(VENV)/.has-docs ## Build the documentation and its examples into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -1,0 +1,1 @@
+"""What the four documents report, made again: ``python -m reproduce``."""

@@ -1,0 +1,101 @@
+"""A page of tables and pictures that a reproduction writes: Markdown, with what made it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import bayesrule
+
+#: Packages whose versions can move a figure.
+NAMED = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+class Page:
+    """A Markdown file and its pictures, filled from top to bottom.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the page and its folder ``images`` are written.
+    name : str
+        Of the file, without its ending.
+    title : str
+    full : bool
+        Whether this is the run that the documentation keeps.
+    """
+
+    def __init__(self, folder: Path, name: str, title: str, full: bool):
+        self.folder, self.name, self.title, self.full = folder, name, title, full
+        self._parts: list[str] = []
+        self._pictures = 0
+        self._since = time.monotonic()
+
+    def heading(self, text: str) -> None:
+        """A heading below the title."""
+        self._parts.append(f"## {text}")
+        print(f"\n{text}", flush=True)
+
+    def text(self, markdown: str) -> None:
+        """A paragraph, or several."""
+        self._parts.append(dedent(markdown).strip())
+        print(self._parts[-1], flush=True)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """A table: numbers right, names left."""
+        cells = [[_cell(value) for value in row] for row in rows]
+        right = [
+            all(isinstance(row[j], (int, float)) or row[j] is None for row in rows)
+            for j in range(len(header))
+        ]
+        lines = [
+            "| " + " | ".join(map(_cell, header)) + " |",
+            "|" + "|".join("---:" if r else "---" for r in right) + "|",
+            *("| " + " | ".join(row) + " |" for row in cells),
+        ]
+        self._parts.append("\n".join(lines))
+        widths = [max(map(len, column)) for column in zip(map(_cell, header), *cells, strict=True)]
+        for row in [[_cell(name) for name in header], *cells]:
+            padded = (
+                c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)
+            )
+            print("  " + "  ".join(padded).rstrip(), flush=True)
+
+    def picture(self, figure: Any, alt: str) -> None:
+        """A picture and what it shows, in words."""
+        self._pictures += 1
+        path = self.folder / "images" / f"{self.name}-{self._pictures}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=90)
+        self._parts.append(f"![{alt}](images/{path.name})")
+
+    def write(self) -> Path:
+        """Write the file; what made it stands at its end."""
+        minutes = (time.monotonic() - self._since) / 60
+        packages = ", ".join(f"{name} {version(name)}" for name in NAMED)
+        made = (
+            f"Made by `python -m reproduce {self.name}{' --full' if self.full else ''}` in "
+            f"{minutes:.1f} minutes on {os.cpu_count()} cores ({platform.machine()}), Python "
+            f"{platform.python_version()}, bayesrule {bayesrule.__version__}, {packages}. Seeds "
+            "are fixed in the scripts."
+        )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{self.name}.md"
+        body = "\n\n".join([f"# {self.title}", *self._parts, f"---\n\n{made}"])
+        path.write_text(body + "\n", encoding="utf-8")
+        return path
+
+
+def _cell(value: Any) -> str:
+    """What a cell shows; text cannot end it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value).replace("|", "\\|").replace("\n", " ")
