@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB
 
-from bayesrule import BayesClassifier, Bernoulli, Categorical
+from bayesrule import BayesClassifier, Bernoulli, Categorical, discrete, recipes
+from bayesrule.memberships import places
 from bayesrule.stats import Counts
 
 # Mitchell, Machine Learning (1997), table 3.2: outlook, temperature, humidity, wind, played.
@@ -189,3 +190,26 @@ def test_a_column_without_any_value_says_nothing():
     np.testing.assert_allclose(with_it.predict_proba(X), without.predict_proba(X[:, :1]))
     late = np.array([["a", "new"]], dtype=object)
     np.testing.assert_allclose(with_it.predict_proba(late), without.predict_proba(late[:, :1]))
+
+
+def test_labels_are_looked_up_once_and_not_in_every_block(monkeypatch):
+    """With as many labels as rows, looking in every block would take time that grows as n^2."""
+    looked = []
+
+    def counted(names, among):
+        looked.append(len(names))
+        return places(names, among)
+
+    monkeypatch.setattr(discrete, "places", counted)
+    monkeypatch.setenv("BAYESRULE_NUM_THREADS", "1")
+    n = 3 * 2**16
+    X = pd.DataFrame({"id": np.arange(n).astype(str), "flag": np.arange(n) % 2})
+    y = np.arange(n) % 3
+    clf = BayesClassifier(Categorical()).fit(X[: n // 2], y[: n // 2])
+    mixed = recipes.naive_bayes().fit(X[: n // 2], y[: n // 2])
+    for model in (clf, mixed):
+        looked.clear()
+        together = model.predict_proba(X)
+        assert looked == [n, 2]
+        for part in (slice(0, 1000), slice(n - 1000, n)):  # apart, they have labels of their own
+            np.testing.assert_array_equal(model.predict_proba(X[part]), together[part])

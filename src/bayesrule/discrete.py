@@ -91,6 +91,8 @@ class Categorical(Density):
             return counts
 
         size = block_rows(table.n_columns, bytes_per_block=8 * BLOCK_BYTES)
+        # A block adds a whole table of counts: it must read more cells than that has.
+        size = max(size, offset[-1] * memberships.n_classes // max(1, table.n_columns))
         total = reduce(add, map_blocks(work, len(table), size))
         categories, counts = [], []
         for j, (a, b) in enumerate(pairwise(offset)):
@@ -191,14 +193,23 @@ class CategoricalLaw(LogDensity):
         if coded.categories is None:
             coded = _ranked(coded.codes)
         assert coded.categories is not None
+        if id(self) not in coded.found:
+            # The law stays beside its tables, or another could come to have its id.
+            coded.found[id(self)] = self, self._by_label(coded.categories, table.names)
+        return coded.codes, *coded.found[id(self)][1]
+
+    def _by_label(
+        self, categories: tuple[np.ndarray, ...], names: tuple[str, ...] | None
+    ) -> tuple[np.ndarray, ...]:
+        """The table that codes of these categories address."""
         parts = []
-        for j, labels in enumerate(coded.categories):
+        for j, labels in enumerate(categories):
             if (
                 len(labels)
                 and len(self.categories[j])
                 and is_text(labels) != is_text(self.categories[j])
             ):
-                name = j if table.names is None else repr(table.names[j])
+                name = j if names is None else repr(names[j])
                 now, then = ("text", "numbers")[:: 1 if is_text(labels) else -1]
                 raise ValueError(
                     f"Column {name} of X holds {now}, but held {then} when it was fitted. "
@@ -208,7 +219,7 @@ class CategoricalLaw(LogDensity):
             known = np.vstack([self.log_probability[j].T, self.log_unseen[j]])
             found = known[places(labels, self.categories[j])]
             parts.append(np.vstack([found, np.zeros(len(self.seen))]))
-        return coded.codes, *_stacked(parts, np.zeros(len(parts), np.int64))
+        return _stacked(parts, np.zeros(len(parts), np.int64))
 
     @cached_property
     def _by_value(self) -> tuple[np.ndarray, ...] | None:

@@ -33,10 +33,14 @@ class Coded:
     categories : tuple of C ndarrays, or None
         The labels that the codes of each column stand for; a code of -1 is a missing value. None
         says that the codes are the categories themselves, as the user wrote them.
+    found : dict
+        What a reader has found out about the categories, by the reader's ``id``. Blocks of rows
+        share it, so that many labels are looked up once and not in every block.
     """
 
     codes: np.ndarray
     categories: tuple[np.ndarray, ...] | None = None
+    found: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,9 @@ def _refuse_times(X: Any) -> None:
                 "such as days since some date."
             )
         return
-    if any(dtype.is_temporal() for dtype in nw.from_native(X, eager_only=True).schema.values()):
+    # All libraries name their types alike, and asking by way of another is slow for single rows.
+    dtypes = X.dtypes if hasattr(X, "dtypes") else getattr(getattr(X, "schema", 0), "types", ())
+    if any(str(dtype).lower().startswith(("date", "time", "duration")) for dtype in dtypes):
         _name_other_columns(X)
 
 
