@@ -112,13 +112,14 @@ class PostgreSQL:
 
     def _call(self, program: str, *arguments: str, text: str | None = None) -> str:
         command = [*self.prefix, str(self.programs / program), *arguments]
+        data = None if text is None else text.encode()  # as bytes, lest ends of lines are changed
         done = subprocess.run(
-            command, input=text, capture_output=True, text=True, check=False, cwd="/",
-            timeout=300,
-        )  # fmt: skip
+            command, input=data, capture_output=True, check=False, cwd="/", timeout=300
+        )
+        out, err = done.stdout.decode(), done.stderr.decode(errors="replace")
         if done.returncode:
-            raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
-        return done.stdout
+            raise subprocess.CalledProcessError(done.returncode, command, out, err)
+        return out
 
     def _psql(self, text: str) -> str:
         where = ["-h", str(self.folder), "-U", "me", "-d", "postgres"]

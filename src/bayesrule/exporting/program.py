@@ -29,6 +29,7 @@ from bayesrule.exporting.arithmetic import (
     Column,
     Compared,
     Expression,
+    Level,
     Lookup,
     Number,
     Row,
@@ -46,6 +47,8 @@ from bayesrule.summary import plain_values
 #: Numbers on either side of a change that are looked at one by one: rounding may make an answer
 #: go to and fro there.
 NEARBY = 64
+#: Changes of the decision that are told one after the other; more are searched in halves.
+FEW_CHANGES = 3
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,9 @@ def _by_difference(
 ) -> Expression:
     """The decision by the log-odds of two classes: one number against where Python changes."""
     first, changes = changes_of_two(pair, priors, gain)
+    if len(changes) > FEW_CHANGES:
+        places = np.array([first, *(decision for _, decision in changes)])
+        return Lookup(places[:, None], Level(difference, tuple(at for at, _ in changes)))
     found: Expression = Number(first if not changes else changes[-1][1])
     befores = [first, *(decision for _, decision in changes[:-1])]
     for (at, _), before in zip(reversed(changes), reversed(befores), strict=False):
