@@ -7,17 +7,19 @@ function gainRuler(rule, figures, ghost) {
   const low = Math.min(...all), high = Math.max(...all), span = high - low || 1;
   const x = (g) => 20 + 560 * (g - low) / span;
   const half = (figures.interval[1] - figures.interval[0]) / 2;
-  const tick = (g, text) => Number.isFinite(g) && [
-    svg('line', { class: 'tick', x1: x(g), x2: x(g), y1: 24, y2: 40 }),
-    svg('text', { x: Math.min(Math.max(x(g), 90), 510), y: text === 'most probable' ? 80 : 58, 'text-anchor': 'middle' }, text)];
+  const apart = Math.abs(x(constant) - x(argmax)) > 230;
+  const tick = (g, text, row) => Number.isFinite(g) && [
+    svg('line', { class: 'tick', x1: x(g), x2: x(g), y1: 24, y2: 40 + 22 * row }),
+    svg('text', { x: x(g) + (x(g) > 400 ? 4 : -4), y: 58 + 22 * row, 'text-anchor': x(g) > 400 ? 'end' : 'start' },
+      `${text} ${number(g, half)}`)];
   return svg('svg', {
-    class: 'ruler', viewBox: '0 0 600 86', role: 'img',
+    class: 'ruler', viewBox: `0 0 600 ${apart ? 64 : 86}`, role: 'img',
     'aria-label': `Expected gain ${number(figures.expectedGain, half)}; fitted rule ${number(ghost.expectedGain, half)}; `
       + `best constant decision ${number(constant, half)}`,
   },
   svg('line', { class: 'axis', x1: 20, x2: 580, y1: 32, y2: 32 }),
   svg('line', { class: 'ghost', x1: x(ghost.expectedGain), x2: x(ghost.expectedGain), y1: 6, y2: 40 }),
-  tick(constant, 'best constant'), tick(argmax, 'most probable'),
+  tick(constant, 'best constant', 0), tick(argmax, 'most probable', apart ? 0 : 1),
   svg('line', { class: 'interval', x1: x(figures.interval[0]), x2: x(figures.interval[1]), y1: 20, y2: 20 }),
   svg('circle', { class: 'point', cx: x(figures.expectedGain), cy: 20, r: 7 }));
 }
@@ -123,7 +125,7 @@ function flipStrips(rule) {
 function risksTable(figures, ghost) {
   const most = Math.max(...figures.classRisks.filter(Number.isFinite), ...ghost.classRisks.filter(Number.isFinite)) || 1;
   const half = (figures.interval[1] - figures.interval[0]) / 2;
-  return el('table', { class: 'figures', 'aria-label': 'Risks of the classes' },
+  return el('table', { class: 'figures risks', 'aria-label': 'Risks of the classes' },
     el('thead', {}, el('tr', {}, ['class', 'prior', 'rows', 'mean gain', 'mean regret', ''].map((name) =>
       name ? el('th', { scope: 'col' }, name) : el('td', {})))),
     el('tbody', {}, data.classes.map((name, k) => el('tr', {}, el('th', { scope: 'row' }, named(name)),

@@ -59,7 +59,7 @@ class App {
     const { names, maps } = data.maps;
     const options = maps.map((map, i) => el('option', { value: i }, `${names[map.features[0]]} and ${names[map.features[1]]}`));
     this.mapChoice = el('select', { id: 'map-choice', onchange: () => this.change({ ...this.state, map: Number(this.mapChoice.value) }) }, options);
-    this.canvas = el('canvas', { width: 144, height: 144, role: 'img' });
+    this.canvas = el('canvas', { width: 288, height: 288, role: 'img' });
     return section('Decisions over two features',
       el('p', {}, el('label', { for: 'map-choice' }, 'Features '), this.mapChoice),
       el('div', { class: 'map' }, view('yName', 'p', { class: 'note' }), this.canvas, view('xName', 'p', { class: 'note' })),

@@ -20,8 +20,8 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** A name from the data: its direction is its own, and long ones wrap. */
-const named = (text) => el('bdi', { class: 'name' }, text);
+/** A name from the data: its direction is its own; where it is cut short, pointing at it shows all. */
+const named = (text) => el('bdi', { class: 'name', title: text.length > 20 && text }, text);
 const decision = (d) => el('span', { class: 'decision' }, swatch(d), '\u2060', named(data.decisions[d]));
 const swatch = (d) => svg('svg', { class: 'swatch', viewBox: '0 0 12 12', 'aria-hidden': 'true' },
   svg('rect', { x: 1, y: 1, width: 10, height: 10, rx: 2, fill: data.colours[d], class: 'outlined' }));
