@@ -260,6 +260,27 @@ def test_independent_columns_are_products_of_single_ones():
     assert clf.contributions(X[:4]).shape == (4, 2, 3)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bandwidth", ["silverman", "cv_likelihood", "gain"])
+def test_gaps_in_the_only_column_are_rows_that_are_not_there(bandwidth):
+    y = np.arange(90) % 2
+    X = RNG.normal(y, 1.0)[:, None]
+    X[::7] = np.nan
+    there = ~np.isnan(X[:, 0])
+    density, queries = Kernel(bandwidth=bandwidth), np.array([[-1.0], [0.5], [2.0], [np.nan]])
+    gaps = BayesClassifier(density, "uniform").fit(X, y)
+    whole = BayesClassifier(density, "uniform").fit(X[there], y[there])
+    np.testing.assert_allclose(gaps.log_density(queries), whole.log_density(queries), rtol=1e-12)
+    # A class that has none does as all rows together do; a column that has none says nothing.
+    X[y == 1] = np.nan
+    one = BayesClassifier(Kernel(), "uniform").fit(X, y)
+    np.testing.assert_allclose(one.predict_proba(queries), 0.5)
+    none = BayesClassifier(Columns({0: Kernel()})).fit(np.c_[X * np.nan, RNG.normal(size=90)], y)
+    np.testing.assert_allclose(
+        none.log_density([[0.5, 1.0]]), none.log_density([[-9.0, 1.0]]), rtol=1e-12
+    )
+
+
 def test_gaps_in_a_joint_fit_are_said():
     X, y = RNG.normal(size=(30, 2)), np.repeat([0, 1], 15)
     X[2, 0] = np.nan
@@ -269,7 +290,7 @@ def test_gaps_in_a_joint_fit_are_said():
     expected = BayesClassifier(Kernel()).fit(X[whole], y[whole]).log_density(X[5:9])
     np.testing.assert_allclose(clf.log_density(X[5:9]), expected)
     with pytest.raises(ValueError, match="Every row"):
-        BayesClassifier(Kernel()).fit(np.full((4, 1), np.nan), [0, 0, 1, 1])
+        BayesClassifier(Kernel()).fit(np.full((4, 2), np.nan), [0, 0, 1, 1])
 
 
 def test_lone_and_flat_classes_borrow_and_say_so():

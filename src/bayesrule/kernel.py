@@ -152,9 +152,11 @@ class Kernel(Density):
     def settled(self, stats: Several, factor: float) -> LogDensity:
         """The same with a multiple of the bandwidth that was tuned before."""
         sums, sample = stats.parts
-        points = self.told_by(points_by_class(sample, len(sums.weight)))
-        if self.joint:
-            return KernelLaw(tuple(self.bumps(points, factor)))
+        points = points_by_class(sample, len(sums.weight))
+        # With gaps in the only column it does as one of several: there is none to be joint with.
+        lone = sample.rows.shape[1] == 1 and bool(np.isnan(sample.rows).any())
+        if self.joint and not lone:
+            return KernelLaw(tuple(self.bumps(self.told_by(points), factor)))
         columns = []
         for j in range(sample.rows.shape[1]):
             of_column = [some.column(j) for some in points]
@@ -178,6 +180,8 @@ class Kernel(Density):
         lost = sum(int((~complete).sum()) for complete in whole)
         if not lost:
             return points
+        if points[0].rows.shape[1] == 1:
+            return _kept(points, whole)
         if not any(complete.any() for complete in whole):
             raise ValueError(
                 "Every row of X has a missing value (NaN), and a joint kernel density learns from "
@@ -189,10 +193,7 @@ class Kernel(Density):
             FewRowsWarning,
             stacklevel=2,
         )
-        return [
-            Points(some.rows[complete], some.weights[complete])
-            for some, complete in zip(points, whole, strict=True)
-        ]
+        return _kept(points, whole)
 
     def bumps(
         self, points: list[Points], factor: float, column: int | None = None
@@ -208,6 +209,14 @@ class Kernel(Density):
             bumps = BumpSum(self.shape, product, some, width, np.empty(0))
             found.append((bumps.adapted() if self.adaptive else bumps).ready())
         return found
+
+
+def _kept(points: list[Points], which: list[np.ndarray]) -> list[Points]:
+    """Some of the points of each class."""
+    return [
+        Points(some.rows[mine], some.weights[mine])
+        for some, mine in zip(points, which, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
