@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesrule import BayesClassifier, FromClassifier, Gaussian, Minimax
 from bayesrule.density import Density
-from bayesrule.tables import read_numbers, read_raw
+from bayesrule.tables import Table, read_numbers, read_raw
 
 NAMES = ["height", "weight", "age"]
 FRAMES = {
@@ -167,7 +167,7 @@ def test_infinite_values_are_named(frame, rows):
 
 @pytest.mark.parametrize(("covariance", "order"), [("diag", "C"), ("diag", "F"), ("full", "C")])
 def test_every_block_is_looked_at(rows, covariance, order):
-    """Deciding checks its numbers block by block: no block may be forgotten, none miscounted."""
+    """Answers vouch for their rows: no block may be forgotten, no gap miscounted."""
     X, y = rows
     n = 140_000  # three blocks
     many = np.asarray(X[np.arange(n) % 90], order=order)
@@ -196,6 +196,22 @@ def test_every_block_is_looked_at(rows, covariance, order):
     bad[5, 2] = -np.inf
     with pytest.raises(ValueError, match=r"infinity in column 2 \(1 rows\)"):
         able.predict(bad)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("units", [1.0, 1e-120, 1e120])
+def test_who_vouches_for_rows_answers_no_gap_with_a_number(rows, covariance, units):
+    X, y = rows
+    law = BayesClassifier(Gaussian(covariance)).fit(X * units, y).log_density_
+    assert law.vouches
+    for value in (np.nan, np.inf, -np.inf):
+        for column in range(3):
+            bad = X[:4] * units
+            bad[2, column] = value
+            with np.errstate(all="ignore"):
+                answers = law(Table(bad))
+            assert np.isfinite(answers[[0, 1, 3]]).all()
+            assert not np.isfinite(answers[2]).any()
 
 
 def test_many_bad_columns_are_counted():

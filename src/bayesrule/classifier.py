@@ -43,7 +43,15 @@ from bayesrule.notices import (
     NoSupportWarning,
     PreparedOnChunkWarning,
 )
-from bayesrule.settling import NEEDS_ROWS, Rows, Settled, Wanted, log_densities, over_blocks
+from bayesrule.settling import (
+    NEEDS_ROWS,
+    Rows,
+    Settled,
+    Wanted,
+    block_values,
+    log_densities,
+    over_blocks,
+)
 from bayesrule.tables import Table, as_read, unnamed_columns
 
 #: "Leave it as it is", where None has a meaning of its own.
@@ -456,7 +464,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return self._read_by(reader.read, X, first)
 
     def _read_by_block(self, X: Any) -> Table:
-        """The same for who reads the table in blocks alone, with one pass less where that pays."""
+        """The same for ``block_values`` alone, which makes a pass over the rows less of it."""
         reader = self._learned.prepared
         return self._read_by(getattr(reader, "read_by_block", reader.read), X, False)
 
@@ -571,7 +579,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         answered = np.empty(len(table), answers.dtype)
 
         def work(start: int, stop: int) -> int:
-            values = settled.log_density(table.block(start, stop))
+            values = block_values(settled.log_density, table, start, stop)
             best, lost = self._best(
                 values,
                 gains if gain is None else gains[start:stop],
@@ -619,7 +627,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         log_marginal = np.empty(len(table))
 
         def work(start: int, stop: int) -> int:
-            values = settled.log_density(table.block(start, stop))
+            values = block_values(settled.log_density, table, start, stop)
             posterior[start:stop], log_marginal[start:stop], lost = decide.posterior(values, priors)
             return lost
 

@@ -43,6 +43,9 @@ class LogDensity(ABC):
     #: Rows the callable likes to see at once; 0 lets the caller cut blocks that fit the cache,
     #: None asks for all rows in one call.
     block_rows: ClassVar[int | None] = 0
+    #: Whether a missing or infinite number, taken for one that is there, always gives an answer
+    #: that is not finite. Then finite answers vouch for the rows, and nobody need look at them.
+    vouches: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, table: Table) -> np.ndarray:
@@ -78,8 +81,8 @@ class LogDensity(ABC):
 class Prepared(Protocol):
     """A density that has learned what it needs before counting. Frozen; never cloned.
 
-    It may also have ``read_by_block``, which reads like ``read`` for who looks at blocks of the
-    table alone, and so may leave checks to them.
+    It may also have ``read_by_block``, which reads like ``read`` but may leave the search for
+    missing values to :func:`bayesrule.settling.block_values`.
     """
 
     def read(self, X: Any, estimator: Any) -> Table:

@@ -92,7 +92,7 @@ class Gaussian(Density):
         return self.missing != "raise"
 
     def read_by_block(self, X: Any, estimator: Any) -> Table:
-        """X to be looked at in blocks alone, each of which checks its own numbers."""
+        """X in which nobody looked for missing values yet."""
         return read_numbers(
             X, accept_missing=self.accept_missing, estimator=estimator, by_block=True
         )

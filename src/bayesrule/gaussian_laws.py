@@ -11,7 +11,7 @@ Gaussian are Gaussian, those of a multivariate Student are Student with the same
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -33,6 +33,8 @@ class DiagonalGaussian(LogDensity):
     seen : ndarray of shape (K,)
         Classes that have a density.
     """
+
+    vouches: ClassVar[bool] = True
 
     mean: np.ndarray
     variance: np.ndarray
@@ -150,6 +152,8 @@ class FullGaussian(LogDensity):
     log_constant : ndarray of shape (K or 1,)
     seen : ndarray of shape (K,)
     """
+
+    vouches: ClassVar[bool] = True
 
     mean: np.ndarray
     covariance: np.ndarray

@@ -68,7 +68,7 @@ class Table:
         Which columns went into which part, and for which density.
     unseen : callable or None
         Where nobody looked for missing values yet: says that there are some, or raises where they
-        may not be. A block of the rows looks at its own, while it is in the cache.
+        may not be.
     """
 
     numbers: np.ndarray | None = None
@@ -112,6 +112,13 @@ class Table:
         """Some rows, in the given order."""
         return self._pick(rows)
 
+    def looked(self) -> Table:
+        """The same rows, now that somebody looks for what is missing or infinite."""
+        if self.unseen is None:
+            return self
+        assert self.numbers is not None
+        return replace(self, missing=not _finite(self.numbers) and self.unseen(), unseen=None)
+
     def _pick(self, rows: Any) -> Table:
         """Rows by a slice or an array of places, in every field."""
 
@@ -122,14 +129,9 @@ class Table:
         if raw is not None:
             places = np.arange(len(self))[rows]
             raw = _safe_indexing(_indexable(raw), places)
-        numbers, missing, unseen = of(self.numbers), self.missing, self.unseen
-        if unseen is not None:
-            missing = not _finite(numbers) and unseen()
         return replace(
             self,
-            numbers=numbers,
-            missing=missing,
-            unseen=None,
+            numbers=of(self.numbers),
             raw=raw,
             coded=None if self.coded is None else replace(self.coded, codes=of(self.coded.codes)),
             counts=None if self.counts is None else self.counts[rows],
@@ -183,8 +185,8 @@ def read_numbers(
 ) -> Table:
     """Check a numeric X: two-dimensional, real, not empty, finite up to missing values.
 
-    ``by_block`` leaves the last to the blocks of the table, for who reads its numbers in blocks
-    alone: large data then pass through memory once.
+    ``by_block`` leaves the last to who decides on blocks of the table: finite answers vouch for
+    them, and large data pass through memory once.
     """
     if scipy.sparse.issparse(X):
         raise TypeError(
