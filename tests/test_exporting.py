@@ -6,12 +6,13 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from c_programs import Rule
 from exported import LEAVING, SOME, STAYING, arrow_rows, fitted, more_rows, numbers_of, run_program
 from sql_engines import decided
 
-from bayesrule import BayesClassifier, CannotExportError, export
+from bayesrule import BayesClassifier, CannotExportError, Poisson, export
 from bayesrule.exporting.program import program_of
 from bayesrule.testing import toy_rows
 
@@ -62,6 +63,53 @@ def test_sql_decides_as_python_does(listed, n_classes, engine):
     query = export(clf, "sql", table=table, keep=["row"], booleans=["member"])
     found = decided(engine, query, table, arrow_rows(rows))
     assert found.tolist() == [str(clf.decisions_[d]) for d in expected]
+
+
+def onnx_answers(clf, program, rows, dtype):
+    """Decisions, labels and chances that onnxruntime finds."""
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    graph = export(clf, "onnx", dtype=dtype)
+    session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    feed = {"X": numbers_of(clf, program, rows).astype(dtype)}
+    for column in program.columns:
+        if column.form == "text":
+            cells = rows.iloc[:, column.place]
+            feed[f"text_{column.place}"] = np.where(cells.isna(), "", cells)[:, None].astype(object)
+    return session.run(None, feed)
+
+
+@pytest.mark.parametrize(("listed", "n_classes"), MODELS)
+def test_onnxruntime_decides_as_python_does(listed, n_classes):
+    clf, program, rows, expected = ready(listed, n_classes, 3000)
+    decisions, labels, chances = onnx_answers(clf, program, rows, "float64")
+    assert np.array_equal(decisions, expected)
+    assert [str(label) for label in labels] == [str(clf.decisions_[d]) for d in expected]
+    np.testing.assert_allclose(chances, clf.predict_proba(rows), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["gaussian-full", "gaussian-diag", "columns", "profiled-kmeans"])
+def test_in_float32_onnx_differs_only_beside_a_boundary(name):
+    listed = next(one for one in LEAVING if one.name == name)
+    clf, program, rows, expected = ready(listed, 3, 20_000)
+    decisions, _, chances = onnx_answers(clf, program, rows, "float32")
+    assert np.abs(chances - clf.predict_proba(rows)).max() < 1e-4
+    differ = np.flatnonzero(decisions != expected)
+    assert len(differ) <= 5
+    gains = np.sort(clf.expected_gains(rows)[differ], axis=1)
+    assert (gains[:, -1] - gains[:, -2] < 1e-4).all()
+
+
+def test_onnx_refuses_rows_that_python_refuses():
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) % 2
+    clf = BayesClassifier(Poisson(), gain=[[1, -1, 0.1], [-2, 3, 0.1]]).fit(X, y)
+    rows = pd.DataFrame([[np.inf, 1.0], [-1.0, 2.0], [np.nan, np.nan], [3.0, 2.0]])
+    decisions, labels, chances = onnx_answers(clf, program_of(clf), rows, "float64")
+    expected = clf.predict(rows.to_numpy()[2:])
+    assert decisions[:2].tolist() == [-1, -1]
+    assert labels.tolist() == ["", "", *map(str, expected)]
+    assert np.isnan(chances).all(axis=1).tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize(("listed", "n_classes"), MODELS)

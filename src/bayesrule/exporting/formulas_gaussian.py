@@ -7,9 +7,13 @@ those of the columns that are there, so one factorisation serves every pattern o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesrule.covariances import LOG_2PI
+from bayesrule.elliptical import ThresholdElliptical
+from bayesrule.elliptical_laws import EllipticalLaw
 from bayesrule.exporting.arithmetic import (
     All,
     Call,
@@ -20,11 +24,12 @@ from bayesrule.exporting.arithmetic import (
     Number,
     Row,
     Shared,
+    extreme,
     log,
     log1p,
     total,
 )
-from bayesrule.exporting.formulas import Scores, formulas
+from bayesrule.exporting.formulas import Scores, formulas, read
 from bayesrule.gaussian_laws import (
     BesideConstants,
     DiagonalGaussian,
@@ -34,6 +39,7 @@ from bayesrule.gaussian_laws import (
     SphericalStudent,
     log_student_constant,
 )
+from bayesrule.kernels.elliptical import AT_LOCATION
 
 #: Correlated columns beyond which a factorisation within an expression would be too long.
 MOST_CORRELATED = 12
@@ -135,6 +141,58 @@ def _full_student(law: FullStudent, row: Row) -> Scores:
         return Choice(_all_there(row), complete, partial)
 
     return [score(k) if law.seen[k] else None for k in range(len(law.seen))]
+
+
+@read.register
+def _threshold(prepared: ThresholdElliptical, law: EllipticalLaw, row: Row) -> Scores:
+    return formulas(law, row.reading(gaps=True))
+
+
+@formulas.register
+def _elliptical(law: EllipticalLaw, row: Row) -> Scores:
+    # Without the columns that never vary, which tell no class from another.
+    row = row.narrow(law.varying)
+    location = law.location[:, law.varying]
+    scatter = law.scatter[:, law.varying[:, None], law.varying]
+    assert law.factored is not None
+    whitening, half_log_det = law.factored
+    distances = _distances(location, whitening, row, law.seen)
+    last, n_columns = len(whitening) - 1, len(row)
+    gaps = None if row.complete else _with_gaps(location, scatter, row, law.seen)
+    count = Number(float(n_columns)) if gaps is None else _present(row)
+
+    def score(k: int) -> Expression:
+        told = float(half_log_det[min(k, last)])
+        complete = _elliptical_score(law, k, distances[k], told, Number(float(n_columns)))
+        if gaps is None:
+            return complete
+        distance, half = gaps[k]
+        partial = _elliptical_score(law, k, distance, half, count)
+        return Choice(_all_there(row), complete, partial)
+
+    return [score(k) if law.seen[k] else None for k in range(len(law.seen))]
+
+
+def _elliptical_score(
+    law: EllipticalLaw, k: int, distance: Expression, half_log_det: Any, count: Expression
+) -> Expression:
+    """A class's score from its squared distance, over some columns."""
+    match law.rule:
+        case "femda":
+            # A row at the location of a class would be infinitely likely there.
+            least = Number(float(AT_LOCATION * law.middle[k]))
+            return -0.5 * count * log(extreme([Shared(distance), least], ">")) - half_log_det
+        case "student":
+            dof = float(law.dof[k])
+            numbers = np.arange(law.location.shape[1] + 1)
+            constants = log_student_constant(law.dof[k : k + 1], numbers)
+            grown = log1p(Shared(distance / dof))
+            constant = Lookup(constants[:, None], Shared(count))
+            return constant - half_log_det - 0.5 * (count + dof) * grown
+        case "gaussian":
+            return -0.5 * distance - half_log_det - float(0.5 * LOG_2PI) * count
+        case _:
+            return -0.5 * distance - law.threshold * half_log_det
 
 
 @formulas.register

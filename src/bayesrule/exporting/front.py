@@ -15,6 +15,7 @@ from bayesrule.exporting.c_header import c_header
 from bayesrule.exporting.gathering import Gathering
 from bayesrule.exporting.json_document import json_text
 from bayesrule.exporting.markdown import markdown
+from bayesrule.exporting.onnx_graph import onnx_bytes
 from bayesrule.exporting.program import Program, program_of
 from bayesrule.exporting.sql import select
 
@@ -24,6 +25,7 @@ FORMS: dict[str, tuple[Callable[..., str | bytes], str]] = {
     "c": (c_header, ".h"),
     "json": (json_text, ".json"),
     "markdown": (markdown, ".md"),
+    "onnx": (onnx_bytes, ".onnx"),
 }
 #: Operations that a program may have: compilers and databases take minutes over more.
 MOST_OPERATIONS = 200_000
@@ -45,11 +47,12 @@ def export(
     Parameters
     ----------
     clf : fitted BayesClassifier
-    form : {"sql", "c", "json", "markdown"} or None
+    form : {"sql", "c", "json", "markdown", "onnx"} or None
         ``"sql"``: one SELECT for DuckDB, PostgreSQL and SQLite. ``"c"``: a C99 header without
         dependencies. ``"json"``: a documented program (:mod:`bayesrule.exporting.json_document`).
-        ``"markdown"``: the decision table on paper. None goes by the ending of ``path``: .sql, .h,
-        .json or .md.
+        ``"markdown"``: the decision table on paper. ``"onnx"``: a graph of plain operators
+        (:mod:`bayesrule.exporting.onnx_graph`). None goes by the ending of ``path``: .sql, .h,
+        .json, .md or .onnx.
     path : str or path, default=None
         Where to write it.
     gaps : bool, default=True
@@ -57,18 +60,20 @@ def export(
         Without, they are refused, which keeps correlated Gaussians short.
     **settings
         Of the form. ``"sql"``: ``table``, ``schema``, ``keep`` (columns to show beside the
-        decision) and ``decision`` (its column's name). ``"c"``: ``name``, which its functions
-        begin with. ``"markdown"``: ``title``.
+        decision), ``decision`` (its column's name) and ``booleans`` (columns that the table holds
+        as BOOLEAN and the model reads as numbers). ``"c"``: ``name``, which its functions begin
+        with. ``"markdown"``: ``title``. ``"onnx"``: ``dtype``, "float64" or "float32".
 
     Returns
     -------
-    str or bytes
+    str, or bytes of an ONNX file
 
     Notes
     -----
     Decisions are Python's, except where the expected gains of two decisions are equal to within
     the rounding of their sums (a few units in the fifteenth digit): there the last bit decides,
-    and programs round differently. Cells, hard profiles and categories have no such rounding.
+    and programs round differently. Cells and hard profiles have no such rounding. In ONNX with
+    "float32" rows and sums have seven digits: a value within them of a boundary may fall beyond it.
 
     Examples
     --------
