@@ -479,6 +479,15 @@ def test_hard_rows_are_answered(scatter, tied, hard):
         assert clf.score(X, y) > 0.5
 
 
+def test_a_column_that_varies_by_rounding_alone_is_constant():
+    X, y = classes(300, 3)
+    mine = np.flatnonzero(y == 1)
+    X[mine, 1] = 0.48 + np.where(mine % 2, 1e-17, 6e-17)
+    assert np.ptp(X[mine, 1]) > 0
+    with pytest.warns(SingularScatterWarning, match="class 1 "):
+        BayesClassifier(Elliptical()).fit(X, y)
+
+
 def test_doubtful_steps_warn_once_each():
     X, y = classes(120, 3)
     with pytest.warns(FewRowsWarning, match="class 2 .*all the same"):

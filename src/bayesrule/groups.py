@@ -47,7 +47,9 @@ class Group:
         m = len(unit)
         self.ellipses = Ellipses(self.start.copy(), np.diag(unit), np.diag(1.0 / unit), float(m))
         _, furthest = self.layout.run(self.ellipses, EQUAL, self.pull, True, 1, 0.0)
-        return bool(np.isfinite(furthest) and self.ellipses.sound)
+        # A column that varies by rounding alone would look as sound as any other.
+        varies = share > 0 or bool((self.spread > 0).all())
+        return bool(varies and np.isfinite(furthest) and self.ellipses.sound)
 
     def automatic_share(self) -> float:
         """Oracle weight of the pull, told from the directions of the rows (their unit vectors)."""
@@ -65,5 +67,6 @@ class Group:
     def regularise(self) -> None:
         """Begin again, pulled towards the diagonal."""
         self.repaired = True
-        if not self.begin(max(self.automatic_share(), self.pull.share)):
+        wanted = self.pull.share
+        if not self.begin(max(self.automatic_share(), wanted)):
             self.begin(1.0)
