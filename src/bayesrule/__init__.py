@@ -54,6 +54,8 @@ _HOME = {
     "RobustnessCurve": "robustness",
     "ScaleNoise": "noise",
     "Shifted": "priors",
+    "StudentScatter": "scatters",
+    "TylerScatter": "scatters",
     "TreeProfiles": "trees",
     "Whole": "whole",
     "Words": "words",

@@ -264,7 +264,8 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
         better, scales = better_degrees([group.layout.measured() for group in groups], dof)
         for group, by in zip(groups, scales, strict=True):
             group.ellipses.rescale(float(by))
-        moved = max(abs(1.0 - dof / better), float(np.abs(scales - 1.0).max(initial=0.0)))
+        # In 1 / dof, as the law depends on it: a thousand degrees are as good as two thousand.
+        moved = max(abs(1.0 / better - 1.0 / dof), float(np.abs(scales - 1.0).max(initial=0.0)))
         dof = better
         if max(furthest, moved) <= wanted.tol:
             break
