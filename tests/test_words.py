@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from contextlib import contextmanager
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any
@@ -32,11 +33,13 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from bayesrule import BayesClassifier, datasets, recipes
+from bayesrule import texts as counting
 from bayesrule.columns import Columns
-from bayesrule.displays.words import WordCloudDisplay
+from bayesrule.displays import WordCloudDisplay
 from bayesrule.gaussian import Gaussian
 from bayesrule.multinomial import Multinomial
 from bayesrule.notices import PreparedOnChunkWarning
+from bayesrule.progress import progress
 from bayesrule.word_evidence import top_words, word_evidence
 from bayesrule.words import TOKEN, Words
 
@@ -257,6 +260,23 @@ def test_chunks_and_merges_are_equal_bits(density):
     ):
         _same(other, whole, texts)
     assert pickle.dumps(a) == before
+
+
+def test_long_counting_says_how_far_it_is(monkeypatch):
+    meters = []
+
+    @contextmanager
+    def watched(what, total):
+        with progress(what, total) as meter:
+            meters.append(meter)
+            yield meter
+
+    monkeypatch.setattr(counting, "progress", watched)
+    monkeypatch.setattr(counting, "AT_ONCE", 4)
+    clf = BayesClassifier(Words()).fit(TEXTS, LABELS)
+    assert [(meter.total, meter.done) for meter in meters] == [(len(TEXTS), len(TEXTS))]
+    monkeypatch.undo()
+    _same(clf, BayesClassifier(Words()).fit(TEXTS, LABELS), TEXTS)
 
 
 def test_weights_are_repeats_and_zeros_are_absence():

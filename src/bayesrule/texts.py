@@ -14,7 +14,11 @@ import numpy as np
 import scipy.sparse
 
 from bayesrule.counts import read_counts
+from bayesrule.progress import progress
 from bayesrule.tables import Table, column_names
+
+#: Texts between two moves of the progress bar.
+AT_ONCE = 1024
 
 #: Splits a text into its words.
 Analyse = Callable[[str], Iterable[str]]
@@ -98,10 +102,14 @@ def new_words(analyse: Analyse, texts: Sequence[str | None]) -> tuple[np.ndarray
     found: defaultdict[str, int] = defaultdict()
     found.default_factory = found.__len__
     columns, ends = array("q"), array("q", [0])
-    for text in texts:
-        if text is not None:
-            columns.extend([found[word] for word in analyse(text)])
-        ends.append(len(columns))
+    with progress("counting words", len(texts)) as meter:
+        for start in range(0, len(texts), AT_ONCE):
+            some = texts[start : start + AT_ONCE]
+            for text in some:
+                if text is not None:
+                    columns.extend([found[word] for word in analyse(text)])
+                ends.append(len(columns))
+            meter.advance(len(some))
     words = np.empty(len(found), object)
     words[:] = sorted(found)
     rank = np.empty(len(found), np.int64)

@@ -95,7 +95,7 @@ class WordCloudDisplay:
         >>> import matplotlib
         >>> matplotlib.use("agg")
         >>> from bayesrule import recipes
-        >>> from bayesrule.displays.words import WordCloudDisplay
+        >>> from bayesrule.displays import WordCloudDisplay
         >>> texts = ["win cash", "free cash prize", "see you at lunch", "are you home"]
         >>> clf = recipes.text_bayes().fit(texts, ["spam", "spam", "ham", "ham"])
         >>> display = WordCloudDisplay.from_estimator(clf, n_words=6)
