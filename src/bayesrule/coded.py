@@ -25,9 +25,10 @@ def read_categories(X: Any, estimator: Any = None) -> Table:
         frame = with_plain_labels(nw.from_native(X))
         if len(frame) == 0 or len(names) == 0:
             check_array(X, input_name="X", estimator=estimator)  # raises: nothing to learn from
-        columns = [frame[:, j].to_arrow() for j in range(len(names))]
+        columns = frame.iter_columns()
         return _table(
-            [_encode(column, _called(j, names)) for j, column in enumerate(columns)], names
+            [_encode(column.to_arrow(), _called(j, names)) for j, column in enumerate(columns)],
+            names,
         )
     values = X
     if not hasattr(X, "dtype"):
@@ -50,10 +51,10 @@ def with_plain_labels(frame: Any) -> Any:
     if not frame.implementation.is_pandas():
         return frame
     pandas, changed = nw.get_native_namespace(frame), []
-    for j, (name, dtype) in enumerate(frame.schema.items()):
+    for name, dtype in frame.schema.items():
         if dtype not in (nw.Categorical, nw.Enum):  # the latter where they have an order
             continue
-        series = nw.to_native(frame[:, j])
+        series = nw.to_native(frame.get_column(name))
         labels = series.cat.categories
         kind = pandas.api.types.infer_dtype(labels)
         if kind in ("interval", "period") or kind.startswith("mixed"):

@@ -188,9 +188,10 @@ class Columns(Density):
             if isinstance(density, Density):
                 chosen.append(("given", places, clone(density)))
         kinds: dict[str, list[int]] = {}
-        for j in range(len(names)):
+        columns = list(frame.iter_columns())  # one by one, each would look through all names
+        for j, column in enumerate(columns):
             if j not in taken:
-                kinds.setdefault(kind_of(frame[:, j], names[j]), []).append(j)
+                kinds.setdefault(kind_of(column, names[j]), []).append(j)
         for kind, found in kinds.items():
             # Each text has a vocabulary of its own; other columns of a type are read together.
             groups: Iterable[list[int]] = [[j] for j in found] if kind == "texts" else [found]
@@ -202,7 +203,7 @@ class Columns(Density):
                 kind,
                 places,
                 tuple(names[j] for j in places),
-                tuple(held(frame[:, j]) for j in places),
+                tuple(held(columns[j]) for j in places),
                 density,
             )
             for kind, places, density in chosen
@@ -288,11 +289,12 @@ class FittedColumns:
                 f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
                 f"{estimator.n_features_in_} features as input."
             )
-        numeric = [dtype.is_numeric() for dtype in frame.schema.values()]
+        schema = [(label, dtype.is_numeric()) for label, dtype in frame.schema.items()]
         for block in self.blocks:
             for j, name, before in zip(block.columns, block.names, block.holds, strict=True):
-                if not (numeric[j] and before == "numbers"):  # cutting columns out takes time
-                    check_held(frame[:, j], name, before)
+                label, numeric = schema[j]
+                if not (numeric and before == "numbers"):  # cutting columns out takes time
+                    check_held(frame.get_column(label), name, before)
         return _read_blocks(frame, names, self.blocks, self.prepared, estimator)
 
     def tally(self, table: Table, memberships: Memberships) -> Several:

@@ -53,13 +53,17 @@ def as_frame(X: Any, estimator: Any) -> tuple[Any, tuple[str, ...]]:
 def _settled(frame: Any) -> Any:
     """The frame with objects and odd labels (which only pandas has) and decimals as plain types."""
     frame, changed = with_plain_labels(frame), []
-    for j, (name, dtype) in enumerate(frame.schema.items()):
+    for name, dtype in frame.schema.items():
         if dtype == nw.Decimal:
-            changed.append(frame[:, j].cast(nw.Float64))
-        elif dtype == nw.String and _is_view(frame[:, j]):
-            changed.append(frame[:, j].cast(nw.String))
-        elif dtype == nw.Object and frame.implementation.is_pandas() and not _empty(frame[:, j]):
-            series = nw.to_native(frame[:, j])
+            changed.append(frame.get_column(name).cast(nw.Float64))
+        elif dtype == nw.String and _is_view(frame.get_column(name)):
+            changed.append(frame.get_column(name).cast(nw.String))
+        elif (
+            dtype == nw.Object
+            and frame.implementation.is_pandas()
+            and not _empty(frame.get_column(name))
+        ):
+            series = nw.to_native(frame.get_column(name))
             pandas = nw.get_native_namespace(frame)
             array = pandas.arrays.ArrowExtensionArray(
                 pa.chunked_array([settle_objects(series.to_numpy(), name)])
