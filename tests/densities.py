@@ -19,6 +19,7 @@ from bayesrule import (
     Bernoulli,
     Categorical,
     CellProfiles,
+    Cells,
     Columns,
     Elliptical,
     ForestProfiles,
@@ -91,6 +92,14 @@ def _elliptical(scatter: str, *equivariant: str, **settings: Any) -> Listed:
     # Iterations end a little apart where numbers are rounded otherwise.
     claims = {"equivariant": equivariant or ("shift", "scale"), "tolerance": 1e-7}
     return Listed("elliptical-" + "-".join(words), Elliptical(scatter, **settings), claims)
+
+
+def _cells(name: str, density: Cells) -> Listed:
+    # scikit-learn's checks make data of any number of columns.
+    checks = not isinstance(density.levels, list)
+    # A split by what rows hold is another one when they are shifted.
+    claims = {} if density.validation is None else {"equivariant": ()}
+    return Listed(name, density, claims, sklearn_checks=checks)
 
 
 def _labels(seed: int = 0) -> tuple[np.random.Generator, np.ndarray]:
@@ -254,6 +263,12 @@ DENSITIES = [
     _histogram("histogram", Histogram()),
     _histogram("histogram-joint", Histogram("doane", joint=True)),
     _histogram("histogram-blocks", Histogram("blocks", smoothing=0.5)),
+    _cells("cells", Cells()),
+    _cells("cells-gain", Cells(30, objective="gain", validation=0.5)),
+    _cells("cells-equal", Cells(60, boundaries="equal")),
+    _cells("cells-smooth", Cells(40, smoothing=3, random_state=1)),
+    _cells("cells-auto", Cells(200, boundaries="uniform", smoothing="auto")),
+    _cells("cells-own", Cells(levels=[2, 3, 1], validation=0.4)),
     Listed("neighbors", Neighbors(), {}),
     Listed("neighbors-distance", Neighbors(7, "manhattan", "distance", smoothing=1.0), {}),
     Listed("neighbors-cv", Neighbors("cv", "standardised"), {}),

@@ -19,6 +19,7 @@ _HOME = {
     "Bernoulli": "discrete",
     "CannotExportError": "exporting.arithmetic",
     "Categorical": "discrete",
+    "Cells": "cells",
     "CellProfiles": "grids",
     "Columns": "columns",
     "Comparison": "comparison",

@@ -44,7 +44,9 @@ def best_levels(
     for more in extra:
         least *= 1 + more
     if least > limit:
-        raise ValueError(f"One level of each feature already makes {least} cells, but the limit is {limit}.")
+        raise ValueError(
+            f"One level of each feature already makes {least} cells, but the limit is {limit}."
+        )
     left = _quotients(limit)
     place = {int(value): i for i, value in enumerate(left)}
     worth = np.zeros(len(left))

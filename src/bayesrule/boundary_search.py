@@ -17,10 +17,8 @@ its cell, or by those of the other half of a split: resubstitution would want ev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass
 from math import prod
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -53,6 +51,8 @@ class Score:
     gain : ndarray of shape (K, A)
     total : float
         Weight of all rows, which worths are divided by to be told.
+    rows : float
+        How many rows there are.
     """
 
     kind: int
@@ -60,6 +60,7 @@ class Score:
     priors: np.ndarray
     gain: np.ndarray
     total: float
+    rows: float
 
     @classmethod
     def of(cls, objective: str, totals: np.ndarray, rule: Any, halves: bool) -> Score:
@@ -73,7 +74,27 @@ class Score:
             kind = loops.LEFT_OUT_BRIER if brier else loops.LEFT_OUT_GAIN
         weight = np.rint(share * 2.0**BITS)
         gain = np.ascontiguousarray(rule.gain, np.float64)
-        return cls(kind, weight, np.asarray(rule.priors, float), gain, float(weight @ totals))
+        known = np.asarray(rule.priors, np.float64)
+        return cls(kind, weight, known, gain, float(weight @ totals), float(totals.sum()))
+
+    def price(self, worth: float, others: int) -> float:
+        """What a boundary must be worth where it cuts through so many cells of the other features.
+
+        Judging rows by others pays for the shares that are estimated, but not for the choice among
+        n places: the best of them is worth more than none even where nothing is to be found. With
+        cells whose losses vary by v it exceeds the mean by some 2 sqrt(c v^2 log n) + 2 v log n,
+        the law of a maximum of chi-squares.
+        """
+        if self.total <= 0:
+            return 0.0
+        log_n = np.log(max(self.rows, 2.0))
+        largest = float(self.weight.max())
+        if self.kind in (loops.LEFT_OUT_GAIN, loops.SPLIT_GAIN):
+            stake = float((self.gain.max(axis=1) - self.gain.min(axis=1)).max())
+            return largest * stake * log_n
+        most = 1.0 - 1.0 / max(2, int(np.count_nonzero(self.priors)))
+        mean = min(most, max(0.0, -self.told(worth)))
+        return float(largest * 2.0 * (np.sqrt(others * mean * most * log_n) + most * log_n))
 
     def told(self, worth: float) -> float:
         """A worth per row: a mean gain, or minus a mean Brier score."""
@@ -144,9 +165,7 @@ class Grid:
         for _ in map_blocks(work, len(rows), 1 << 15):
             pass
         free, gaps, score = rest
-        return cls(
-            tuple(cuts), free, gaps, codes, rows.planes, rows.weights, score, **settled
-        )
+        return cls(tuple(cuts), free, gaps, codes, rows.planes, rows.weights, score, **settled)
 
     def levels(self, chosen: Sequence[np.ndarray]) -> list[int]:
         """Levels of each feature, that of missing values included."""

@@ -70,6 +70,18 @@ class LogDensity(ABC):
         """Log-density of each column alone, shape (n, K, D); they sum to the log-density."""
         raise TypeError(f"{type(self).__name__} does not factor over the columns.")
 
+    @property
+    def lookup(self) -> np.ndarray | None:
+        """Log-densities (M, K) that rows are told by their :meth:`places`; None where not so.
+
+        What is then computed once for each of the M need not be computed for every row.
+        """
+        return None
+
+    def places(self, table: Table) -> np.ndarray | None:
+        """Place of each row's log-densities in ``lookup``; None where some row has none there."""
+        return None
+
     def atoms(self) -> np.ndarray | None:
         """Log-densities of the finitely many values a row can take, where counts alone tell them.
 
@@ -189,7 +201,8 @@ def same_state(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and bool(np.all(one == other))
     if is_dataclass(one):
-        return all(same_state(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+        compared = [f.name for f in fields(one) if f.compare]
+        return all(same_state(getattr(one, name), getattr(other, name)) for name in compared)
     if isinstance(one, Density):
         return same_state(one.get_params(deep=False), other.get_params(deep=False))
     if isinstance(one, dict):

@@ -124,7 +124,7 @@ def _encode(X: Any, estimator: Any) -> Encoding:
     return Encoding(names, tuple(holds), tuple(categories))
 
 
-def _has_categories(X: Any) -> bool:
+def has_categories(X: Any) -> bool:
     """Whether any column is no column of numbers."""
     if column_names(X) is not None:
         schema = nw.from_native(X, eager_only=True).schema
@@ -145,7 +145,7 @@ def read_profiled(
     X: Any, estimator: Any, encoding: Encoding | None = None, *, fitted: bool = False
 ) -> Table:
     """Check X and read it as numbers; the table's layout tells how categories were written."""
-    if not fitted and _has_categories(X):
+    if not fitted and has_categories(X):
         encoding = _encode(X, estimator)
     if encoding is None:
         return read_numbers(X, accept_missing=False, estimator=estimator)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bayesrule.cells import Cells, FittedCells
 from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.columns import Block, Columns, FittedColumns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
@@ -40,10 +41,12 @@ from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles, Profiled
 from bayesrule.rates import Exponential, GammaPrior, Poisson
+from bayesrule.smoothing import Smoothing
 from bayesrule.soundness import (
     check_components,
     check_counts,
     check_encoding,
+    check_fitted_cells,
     check_fitted_histogram,
     check_fitted_neighbors,
     check_fitted_profiles,
@@ -60,6 +63,8 @@ from bayesrule.soundness import (
     check_sample,
     check_several,
     check_shifted_solution,
+    check_smoothing,
+    check_stage,
     check_sums,
     check_threshold_elliptical,
     check_tuned_kernel,
@@ -67,6 +72,7 @@ from bayesrule.soundness import (
     require,
 )
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
+from bayesrule.stopwatch import Stage
 from bayesrule.tables import Table
 from bayesrule.trees import Leaves, TreeProfiles
 from bayesrule.whole import FittedWhole, Whole
@@ -218,11 +224,35 @@ def _row_of_profiles(learned: Learned, n_features: int) -> Any:
     """Numbers, and a category of each column that has some."""
     prepared: Any = learned.prepared
     require(type(prepared) is FittedProfiles, "it has no profiles")
-    if prepared.encoding is None:
+    return _row_of_encoding(prepared.encoding, learned, n_features)
+
+
+def _row_of_encoding(encoding: Encoding | None, learned: Learned, n_features: int) -> Any:
+    """Numbers, and a category of each column that has some."""
+    if encoding is None:
         return row_of_ones(learned, n_features)
-    categories = prepared.encoding.categories
-    require(len(categories) == n_features, "its profiles are of another number of columns")
+    categories = encoding.categories
+    require(len(categories) == n_features, "its categories are of another number of columns")
     return pa.table({f"x{j}": [0.0] if c is None else c[:1] for j, c in enumerate(categories)})
+
+
+def _row_of_cells(learned: Learned, n_features: int) -> Any:
+    """Numbers, and a category of each column that has some."""
+    prepared: Any = learned.prepared
+    require(type(prepared) is FittedCells, "it has no cells")
+    return _row_of_encoding(prepared.encoding, learned, n_features)
+
+
+def _counted_cells(learned: Learned, row: Table) -> None:
+    """A weight of each cell in each class."""
+    prepared: Any = learned.prepared
+    n_columns = len(prepared.boundaries_)
+    require(n_columns == row.n_columns, "its cells are of another number of columns")
+    stats: Any = learned.stats
+    require(type(stats) is Sums, "its statistics are not those of cells")
+    shape = len(stats.weight), prepared.n_cells_
+    require(stats.sums.shape == shape, "its statistics are of other cells")
+    require(stats.sums >= 0, "its cells have a negative weight")
 
 
 def _counted_profiles(learned: Learned, row: Table) -> None:
@@ -291,9 +321,11 @@ KNOWN: dict[str, Known] = {
     "Bernoulli": Known(Bernoulli),
     "Categorical": Known(Categorical, row=_row_of_categories),
     "Block": Known(Block),
+    "Cells": Known(Cells, counted=_counted_cells, row=_row_of_cells),
     "Columns": Known(Columns, counted=_counted_columns, row=_row_of_columns),
     "Elliptical": Known(Elliptical, counted=_counted_rows),
     "Exponential": Known(Exponential),
+    "FittedCells": Known(FittedCells, check_fitted_cells),
     "FittedColumns": Known(FittedColumns),
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
     "Encoding": Known(Encoding, check_encoding),
@@ -341,4 +373,6 @@ KNOWN: dict[str, Known] = {
     "Sample": Known(Sample, check_sample),
     "WordCounts": Known(WordCounts, check_word_counts),
     "Several": Known(Several, check_several),
+    "Smoothing": Known(Smoothing, check_smoothing),
+    "Stage": Known(Stage, check_stage),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesrule.cells import Cells
 from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
@@ -377,6 +378,42 @@ def dmc(
         else FuzzyProfiles(n_profiles, fuzziness, "kmeans", metric)
     )
     return BayesClassifier(Profiled(profiles), Minimax(box, randomised=randomised), gain)
+
+
+def quantized(
+    max_cells: int = 10_000,
+    levels: Any = None,
+    boundaries: Any = "optimized",
+    smoothing: Any = 0,
+    priors: Any = "empirical",
+    gain: Any = None,
+    **settings: Any,
+) -> BayesClassifier:
+    """A decision table of at most so many cells, its boundaries placed exactly.
+
+    Parameters
+    ----------
+    max_cells, levels, boundaries, smoothing
+        As in :class:`bayesrule.Cells`.
+    priors, gain
+        As in :class:`BayesClassifier`.
+    **settings
+        Further settings of the cells: ``objective``, ``validation``, ``time_limit``, ...
+
+    References
+    ----------
+    Panda, Garg: Discrete Bayes Decision Rule Machine Learning Project.
+
+    Examples
+    --------
+    >>> from bayesrule import datasets, recipes
+    >>> world = datasets.make_cells(5000, (2, 3), seed=1)
+    >>> clf = recipes.quantized(20, priors=world.priors, gain=world.gain).fit(world.X, world.y)
+    >>> clf.density_.levels_, round(world.gain_of(clf) / world.optimal_gain, 2)
+    ((2, 3), 1.0)
+    """
+    density = Cells(max_cells, levels, boundaries, smoothing, **settings)
+    return BayesClassifier(density, priors, gain)
 
 
 def parzen(

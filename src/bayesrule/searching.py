@@ -72,7 +72,7 @@ def optimal_boundaries(
     if len(supply) > len(sample) and not watch.over:
         columns = [np.sort(sample.values[:, j]) for j in range(sample.values.shape[1])]
         low, high = _near(columns, found, NEAR)
-        found = _settled(supply, found, low, high, plan, score, watch, "all rows")
+        found = _settled(supply, found, low, high, plan, score, watch)
     return found
 
 
@@ -95,26 +95,32 @@ def on_sample(sample: Rows, plan: Plan, score: Score, watch: Stopwatch) -> list[
         if watch.over:
             return found
         low, high = _beside(grid, chosen)
-        found, worth = _zoomed(sample, found, low, high, plan, score, watch)
-        watch.note(f"sample, round {again + 1}", len(sample), _cells(plan, found), score.told(worth))
-        if worth <= best[0] + NOTHING * abs(best[0]):
+        found, worth, _ = zoom(sample, found, low, high, plan.features, score, watch)
+        told = score.told(worth)
+        watch.note(f"sample, round {again + 1}", len(sample), _cells(plan, found), told)
+        net = net_worth(score, worth, plan.features.levels(found)) if plan.levels is None else worth
+        if net <= best[0] + NOTHING * abs(best[0]):
             return best[1]
-        best = worth, found
+        best = net, found
         if watch.over:
             break
     return best[1]
 
 
-def share_out(grid: Grid, chosen: list[np.ndarray], plan: Plan, watch: Stopwatch) -> float:
+def share_out(grid: Grid, chosen: list[np.ndarray], plan: Plan, watch: Stopwatch) -> None:
     """Levels and cuts, in place: turns and new shares until neither helps."""
-    best, placed = _turns_with_levels(grid, chosen, plan, watch)
+    worth, placed = _turns_with_levels(grid, chosen, plan, watch)
+    best = net_worth(grid.score, worth, grid.levels(chosen))
     extra = [int(gap) for gap in grid.gaps]
     for _ in range(ROUNDS):
         if watch.over:
             break
+        prices = _prices(grid.score, worth, grid.levels(chosen))
         curves = [
-            _only(len(places) + 1) if found is None else found.value
-            for places, found in zip(chosen, placed, strict=True)
+            _only(len(places) + 1)
+            if found is None
+            else found.value - price * np.arange(len(found.value))
+            for places, found, price in zip(chosen, placed, prices, strict=True)
         ]
         levels = best_levels(curves, plan.max_cells, extra)
         if all(n == len(c) + 1 for n, c in zip(levels, chosen, strict=True)):
@@ -124,11 +130,22 @@ def share_out(grid: Grid, chosen: list[np.ndarray], plan: Plan, watch: Stopwatch
             for places, found, n in zip(chosen, placed, levels, strict=True)
         ]
         worth, placed = _turns_with_levels(grid, other, plan, watch)
-        if worth <= best + NOTHING * abs(best):
+        net = net_worth(grid.score, worth, grid.levels(other))
+        if net <= best + NOTHING * abs(best):
             break
-        best = worth
+        best = net
         chosen[:] = other
-    return best
+
+
+def _prices(score: Score, worth: float, shape: Sequence[int]) -> list[float]:
+    """What a boundary of each feature must be worth."""
+    return [score.price(worth, prod(shape) // n) for n in shape]
+
+
+def net_worth(score: Score, worth: float, shape: Sequence[int]) -> float:
+    """What cells are worth, less the prices of their boundaries."""
+    prices = _prices(score, worth, shape)
+    return worth - sum(p * (n - 1) for p, n in zip(prices, shape, strict=True))
 
 
 def _only(n_levels: int) -> np.ndarray:
@@ -155,14 +172,20 @@ def _turns_with_levels(
         j = movable[turn % len(movable)]
         values, missing = grid.stretches(chosen, j)
         placed = best_cuts(values, min(len(grid.cuts[j]), plan.max_cells - 1))
-        found = placed.value[: _room(grid, chosen, j, plan)]
+        shape = grid.levels(chosen)
+        as_many = float(placed.value[min(len(chosen[j]), len(placed.value) - 1)]) + missing
+        price = grid.score.price(max(worth, as_many), prod(shape) // shape[j])
+        cost = price * np.arange(len(placed.value))
+        net = (placed.value - cost)[: _room(grid, chosen, j, plan)] + missing
         # The fewest levels of those that are worth most.
-        n = int(np.argmax(found >= found.max() - NOTHING * abs(found.max())))
-        places, total = placed.cuts(n), float(found[n]) + missing
-        moved = total > worth + NOTHING * abs(total) and not np.array_equal(places, chosen[j])
-        worth = max(worth, total)
+        n = int(np.argmax(net >= net.max() - NOTHING * abs(net.max())))
+        places, now = placed.cuts(n), worth - price * len(chosen[j])
+        moved = net[n] > now + NOTHING * abs(net[n]) and not np.array_equal(places, chosen[j])
         if moved:
             chosen[j] = places
+            worth = float(net[n] + cost[n])
+        else:
+            worth = max(worth, as_many)
         curves[j] = placed
         rested = 0 if moved else rested + 1
         if rested >= len(movable) or watch.over:
@@ -177,9 +200,7 @@ def _room(grid: Grid, chosen: Sequence[np.ndarray], j: int, plan: Plan) -> int:
     return max(1, min(len(grid.cuts[j]) + 1, plan.max_cells // others - grid.gaps[j]))
 
 
-def _first_cuts(
-    grid: Grid, found: Sequence[np.ndarray] | None, plan: Plan
-) -> list[np.ndarray]:
+def _first_cuts(grid: Grid, found: Sequence[np.ndarray] | None, plan: Plan) -> list[np.ndarray]:
     """The boundaries found before, else levels of equal shares: as many as the limit allows."""
     if found is not None:
         return [
@@ -234,7 +255,7 @@ def _coarse(
     """The sample between candidates of equal shares, and the boundaries found so far."""
     n_features = len(columns)
     cells = plan.max_cells ** (1.0 - 1.0 / n_features)
-    n_bins = bins_for(np.count_nonzero(score.weight), cells)
+    n_bins = bins_for(max(1, int(np.count_nonzero(score.weight))), cells)
     cuts = []
     for j, (distinct, counts) in enumerate(columns):
         given = plan.fixed[j]
@@ -274,23 +295,6 @@ def _near(
     return low, high
 
 
-def _zoomed(
-    supply: Any,
-    boundaries: Sequence[np.ndarray],
-    low: Sequence[np.ndarray],
-    high: Sequence[np.ndarray],
-    plan: Plan,
-    score: Score,
-    watch: Stopwatch,
-) -> tuple[list[np.ndarray], float]:
-    """Boundaries placed exactly, those of given features as they are."""
-    free = plan.features.free
-    low = [a if f else b for a, b, f in zip(low, boundaries, free, strict=True)]
-    high = [a if f else b for a, b, f in zip(high, boundaries, free, strict=True)]
-    found, worth, hit = zoom(supply, boundaries, low, high, plan.features, score, watch)
-    return found, worth
-
-
 def _settled(
     supply: Any,
     boundaries: list[np.ndarray],
@@ -299,15 +303,11 @@ def _settled(
     plan: Plan,
     score: Score,
     watch: Stopwatch,
-    what: str,
 ) -> list[np.ndarray]:
     """Windows over all rows, drawn anew about boundaries that came to their ends."""
-    free = plan.features.free
     for _ in range(PASSES):
-        low = [a if f else b for a, b, f in zip(low, boundaries, free, strict=True)]
-        high = [a if f else b for a, b, f in zip(high, boundaries, free, strict=True)]
         found, worth, hit = zoom(supply, boundaries, low, high, plan.features, score, watch)
-        watch.note(what, len(supply), _cells(plan, found), score.told(worth))
+        watch.note("all rows", len(supply), _cells(plan, found), score.told(worth))
         if watch.over or not any(h.any() for h in hit):
             return found
         low = [b - (c - a) / 2 for a, b, c in zip(low, found, high, strict=True)]

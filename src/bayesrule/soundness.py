@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesrule.addresses import MOST_CELLS
+from bayesrule.cells import FittedCells
 from bayesrule.elliptical import Elliptical, ThresholdElliptical
 from bayesrule.encoding import Encoding
 from bayesrule.grids import GridCells
@@ -23,7 +24,9 @@ from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles
+from bayesrule.smoothing import Smoothing
 from bayesrule.stats import Counts, Moments, Sample, Several, Sums
+from bayesrule.stopwatch import Stage
 from bayesrule.trees import Leaves
 from bayesrule.whole import FittedWhole
 from bayesrule.word_counts import WordCounts
@@ -111,6 +114,46 @@ def check_tuned_kernel(tuned: TunedKernel) -> None:
     require(type(tuned.density) is Kernel, "its tuned bandwidth is of another density")
     require_numbers(tuned.factor)
     require(np.isfinite(tuned.factor) and tuned.factor > 0, "its bandwidth is no width")
+
+
+def check_fitted_cells(fitted: FittedCells) -> None:
+    cuts, gaps = fitted.boundaries_, fitted.gaps
+    require(type(cuts) is tuple and len(cuts) > 0, "it has no boundaries of cells")
+    for boundaries in cuts:
+        require_floats(boundaries, "the boundaries of cells", None)
+        require(boundaries[1:] > boundaries[:-1], "its boundaries do not increase")
+    flags = type(gaps) is tuple and len(gaps) == len(cuts) and {type(g) for g in gaps} == {bool}
+    require(flags, "it is not said which of its columns have missing values")
+    require(fitted.n_cells_ < MOST_CELLS, "its boundaries make too many cells")
+    coded = fitted.encoding
+    require(coded is None or type(coded) is Encoding, "its categories have no encoding")
+    require(coded is None or len(coded.names) == len(cuts), "its categories are of other columns")
+    if fitted.smoothing is not None:
+        require(type(fitted.smoothing) is Smoothing, "its smoothing is none")
+        require(len(fitted.smoothing.low) == len(cuts), "its smoothing is of other columns")
+    stages = [type(stage) is Stage for stage in fitted.history_]
+    require(type(fitted.history_) is tuple and all(stages), "its history has no stages")
+
+
+def check_smoothing(smoothing: Smoothing) -> None:
+    require_numbers(smoothing.k, smoothing.seed)
+    require(0 <= smoothing.k < np.inf, "its smoothing is no number of rows")
+    require_floats(smoothing.low, "the ends of its ranges", None)
+    require_floats(smoothing.high, "the ends of its ranges", len(smoothing.low))
+    require(smoothing.low <= smoothing.high, "its ranges end before they begin")
+    ordered = type(smoothing.ordered) is tuple and len(smoothing.ordered) == len(smoothing.low)
+    require(ordered, "it is not said which of its columns are ordered")
+    require(type(smoothing.even) is bool, "it is not said whether its volumes are equal")
+    both = (smoothing.priors is None) == (smoothing.gain is None)
+    require(both, "its smoothing has no rule")
+    if smoothing.priors is not None:
+        check_distribution(smoothing.priors, "the priors of its smoothing", None)
+        require_floats(smoothing.gain, "the gain of its smoothing", len(smoothing.priors), None)
+
+
+def check_stage(stage: Stage) -> None:
+    require(type(stage.what) is str, "a stage has no name")
+    require_numbers(stage.rows, stage.cells, stage.worth, stage.seconds)
 
 
 def check_fitted_histogram(fitted: FittedHistogram) -> None:

@@ -113,9 +113,7 @@ def sorted_out(
     after = np.concatenate(
         [w.level_after(gap) for w, gap in zip(windows, features.gaps, strict=True)]
     )
-    shape = [
-        int(w.holds.sum()) + 1 + gap for w, gap in zip(windows, features.gaps, strict=True)
-    ]
+    shape = [int(w.holds.sum()) + 1 + gap for w, gap in zip(windows, features.gaps, strict=True)]
     steps = strides(shape)
     base = np.zeros((len(score.weight), prod(shape)))
 
@@ -149,7 +147,10 @@ def zoom(
     """Boundaries placed within low and high, what they are worth, and which of them hit an end."""
     found = [np.asarray(b, np.float64) for b in boundaries]
     hit = [np.zeros(len(b), bool) for b in found]
-    windows = [Windows.about(a, b) for a, b in zip(low, high, strict=True)]
+    windows = [
+        Windows.about(a, b) if free else Windows.about(c, c)
+        for a, b, c, free in zip(low, high, found, features.free, strict=True)
+    ]
     base, moving = sorted_out(supply, windows, features, score)
     while True:
         candidates = [
@@ -163,9 +164,7 @@ def zoom(
             features.gaps,
             score,
             base=base,
-            home=tuple(
-                c.home(gap) for c, gap in zip(candidates, features.gaps, strict=True)
-            ),
+            home=tuple(c.home(gap) for c, gap in zip(candidates, features.gaps, strict=True)),
         )
         chosen = [c.chosen for c in candidates]
         ranges = [c.ranges for c in candidates]
@@ -249,10 +248,11 @@ class Candidates:
         """Gaps between the values in each window, of equal shares where there are many."""
         if not free:
             places = np.arange(1, len(boundaries) + 1)
-            first = np.arange(len(boundaries))
-            return cls(boundaries, places, (places, places), windows, first, True)
+            before = np.arange(len(boundaries))
+            return cls(boundaries, places, (places, places), windows, before, True)
         cuts: list[np.ndarray] = []
-        chosen, lows, highs, firsts = [], [], [], []
+        firsts: list[int] = []
+        chosen, lows, highs = [], [], []
         n, start, complete = 0, 0, True
         for low, high, holds in zip(windows.low, windows.high, windows.holds, strict=True):
             mine = boundaries[start : start + holds]
@@ -276,12 +276,10 @@ class Candidates:
             highs.append(n + len(picked) - np.arange(holds)[::-1])
             cuts.append(ends[picked])
             n += len(picked)
-        empty = np.empty(0, np.int64)
-        places = [np.concatenate([empty, *parts]) for parts in (chosen, lows, highs)]
-        all_cuts = np.concatenate([np.empty(0), *cuts])
-        return cls(
-            all_cuts, places[0], (places[1], places[2]), windows, np.array(firsts, int), complete
-        )
+        none = np.empty(0, np.int64)
+        at, first, last = (np.concatenate([none, *parts]) for parts in (chosen, lows, highs))
+        together = np.concatenate([np.empty(0), *cuts])
+        return cls(together, at, (first, last), windows, np.array(firsts, np.int64), complete)
 
     def home(self, gap: bool) -> np.ndarray:
         """A bin in each level, for rows outside of the windows; of missing values, the last."""

@@ -80,7 +80,8 @@ class World(ABC):
         Parameters
         ----------
         rule : fitted classifier
-            Whose decisions are the columns of the world's gain, by their places.
+            Its decisions are the columns of the world's gain: those of ``rule.decisions_`` in their
+            order, or else their places.
         boundaries : sequence of D increasing arrays, default=None
             Boundaries between which the rule decides alike; None takes those it was fitted with,
             ``rule.density_.boundaries_``.
@@ -94,7 +95,7 @@ class World(ABC):
             addresses = np.arange(start, min(start + BATCH, prod(shape)))
             levels = levels_at(addresses, shape)
             at = np.column_stack([m[level] for m, level in zip(middles, levels.T, strict=True)])
-            decided = np.asarray(rule.predict(at)).astype(np.intp)
+            decided = _decided(rule, at)
             worth = self.priors * self._box_masses(edges, addresses)
             total += float(np.sum(worth * self.gain.T[decided]))
         return total
@@ -107,9 +108,19 @@ class World(ABC):
         X, _ = self.draw(n, seed)
         joint = self.densities(X)
         worth = self.priors * joint / (joint @ self.shares)[:, None]
-        decided = np.asarray(rule.predict(X)).astype(np.intp)
+        decided = _decided(rule, X)
         gains = np.sum(worth * self.gain.T[decided], axis=1)
         return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(n))
+
+
+def _decided(rule: Any, X: np.ndarray) -> np.ndarray:
+    """Places of a rule's decisions about some rows."""
+    decided = np.asarray(rule.predict(X))
+    names = getattr(rule, "decisions_", None)
+    if names is None:
+        return decided.astype(np.intp)
+    place = {name: i for i, name in enumerate(names.tolist())}
+    return np.fromiter(map(place.__getitem__, decided.tolist()), np.intp, len(decided))
 
 
 @dataclass(frozen=True)
@@ -328,7 +339,9 @@ def make_cells(
     nobody = np.empty((0, len(levels))), np.empty(0, np.int64)
     known = (*nobody, priors, gain, shares)
     if gain.shape[0] != n_classes or shares.shape != priors.shape:
-        raise ValueError(f"gain {gain.shape} and shares {shares.shape} are not of {n_classes} classes.")
+        raise ValueError(
+            f"gain {gain.shape} and shares {shares.shape} are not of {n_classes} classes."
+        )
     world: CellWorld | SmoothWorld
     if smooth:
         if n_classes != 2:

@@ -115,3 +115,29 @@ def take_rows(table, addresses, out):
         a = addresses[i]
         for k in range(table.shape[1]):
             out[i, k] = table[a, k]
+
+
+@compiled
+def count_rows(values, rows, codes, weights, boundaries, offset, strides, missing_level, counts):
+    """Add the weight of each membership to the count of its class and its row's cell.
+
+    Arguments as for :func:`add_addresses`; rows without a cell are left out.
+    """
+    last = -1
+    address = np.int64(-1)
+    nowhere = np.int64(-(1 << 62))
+    for e in range(rows.size):
+        i = rows[e]
+        if i != last:
+            last = i
+            address = np.int64(0)
+            for j in range(values.shape[1]):
+                x = np.float64(values[i, j])
+                level = level_of(x, boundaries, offset[j], offset[j + 1])
+                if x != x:
+                    level = missing_level[j]
+                    if level < 0:
+                        address = nowhere
+                address += level * strides[j]
+        if address >= 0:
+            counts[codes[e], address] += weights[e]
