@@ -29,6 +29,8 @@ from bayesrule.tables import Table
 MOST_STEPS = 4
 #: The narrowest a level may be, in units of the range: no rows may lie in it.
 NARROWEST = 1e-9
+#: Squared distances are told in such steps.
+STEP = 2.0**-24
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Smoothing:
                 edges[0], edges[-1] = edges[:2].min(), edges[-2:].max()
                 middle = 0.5 * (edges[1:] + edges[:-1])
                 apart[:n, :n] = (middle[:, None] - middle) ** 2
+                # Whole steps, and at least one: rounding neither makes nor breaks ties.
+                apart = np.maximum(np.rint(apart / STEP), 1.0 - np.eye(n + gap)) * STEP
                 width[:n] = np.maximum(np.diff(edges), NARROWEST)
             squares.append(apart)
             volumes = np.multiply.outer(volumes, width).ravel()
