@@ -47,6 +47,19 @@ def test_smoothing_is_brute_force(shape, k, even, seed):
     np.testing.assert_allclose(smooth(counts, k, squares, volumes), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("crowd", [1e3, 1e6])
+def test_a_crowded_neighbour_is_reached_and_left(crowd):
+    # Balls about an empty cell hold too few rows, or, one step further, far too many.
+    counts = np.zeros((1, 25))
+    counts[0, [6, 12]] = 1.0, crowd
+    middle = np.array([0.0, 0.3, 0.301, 0.6, 1.0])
+    squares = [(middle[:, None] - middle) ** 2] * 2
+    volumes = np.full(25, 0.04)
+    for k in (1, 2, 50, 900):
+        expected = by_brute_force(counts, k, squares, volumes)
+        np.testing.assert_allclose(smooth(counts, k, squares, volumes), expected, rtol=1e-12)
+
+
 def test_without_k_counts_stay():
     counts = np.arange(6.0).reshape(2, 3)
     assert smooth(counts, 0, [np.zeros((3, 3))], np.ones(3)) is counts

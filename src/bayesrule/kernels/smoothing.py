@@ -55,17 +55,20 @@ def neighbourhoods(
                 if held <= most:
                     break
                 enough = radius
-                radius *= (k / held) ** (2.0 / n_columns)
-                radius = max(radius, too_small * 1.02, 0.25 * enough)
+                radius *= max((k / held) ** (2.0 / n_columns), 0.25)
+                if radius <= NEAR * too_small:
+                    radius = np.sqrt(too_small * enough)
             elif radius > farthest:
                 break
             else:
                 too_small = radius
                 wanted = (1.3 * k / held) ** (2.0 / n_columns) if held > 0.0 else 2.0
-                radius *= min(max(wanted, 1.1), 3.0)
+                radius = max(radius * min(max(wanted, 1.1), 3.0), least)
+                # Once there is a ball that is too large, every try halves what lies between.
                 if radius >= enough:
                     radius = np.sqrt(too_small * enough)
-                radius = max(radius, least)
+                if enough <= NEAR * too_small:
+                    radius = enough
         heights[m], reach = _nearest_k(counts, volumes, k, found, where, n)
         radius = max(1.15 * reach, least)
 
