@@ -197,12 +197,12 @@ def draw(found: Mapping[str, Mapping[str, RobustnessCurve]], folder: Path) -> No
         figure, axes = plt.subplots(
             len(some), 2, figsize=size, squeeze=False, sharex="col", layout="constrained"
         )
-        for row, name in zip(axes, some, strict=True):
+        for i, (row, name) in enumerate(zip(axes, some, strict=True)):
             for ax, noise in zip(row, ("labels", "features"), strict=True):
                 display = RobustnessDisplay.from_curve(
                     found[name][noise], ax=ax, confidence=None, legend=False
                 )
-                if row is not axes[-1]:
+                if i < len(some) - 1:
                     ax.set_xlabel("")
                 ax.tick_params(labelbottom=True)
             row[0].set_title(NAMES.get(name, name), loc="left", fontsize="medium", weight="bold")
