@@ -26,9 +26,13 @@ from sklearn.preprocessing import StandardScaler
 
 from bayesrule import (
     BayesClassifier,
+    DensityEstimate,
     FromClassifier,
     Gaussian,
+    Histogram,
+    Kernel,
     Minimax,
+    Neighbors,
     displays,
     evaluate,
     recipes,
@@ -38,10 +42,13 @@ from bayesrule.displays import (
     ClassDensityDisplay,
     ConfusionDisplay,
     DecisionRegionDisplay,
+    DensityContourDisplay,
+    DensityCurveDisplay,
     GainCurveDisplay,
     style,
 )
 from bayesrule.displays.slices import Slices
+from bayesrule.notices import NoMassWarning
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -687,3 +694,67 @@ def test_displays_can_be_imported_without_matplotlib(monkeypatch: pytest.MonkeyP
         if name.startswith("bayesrule.displays"):
             monkeypatch.delitem(sys.modules, name)
     assert importlib.import_module("bayesrule.displays").__all__
+
+
+# ------------------------------------------------------------------ densities alone
+
+
+def test_curves_are_the_scores_and_bumps_add_up_to_them() -> None:
+    X = np.array([4, 5, 5, 6, 12, 14, 15, 15, 16, 17.0])[:, None]
+    for density in (Kernel("square", 4), Kernel(bandwidth=1.0, adaptive=True)):
+        estimate = DensityEstimate(density).fit(X)
+        display = DensityCurveDisplay.from_estimator(estimate, X, bumps=True, truth=norm(10, 5).pdf)
+        heights = np.exp(estimate.score_samples(display.values[:, None]))
+        np.testing.assert_allclose(display.lines_[0].get_ydata(), heights)
+        assert display.bumps is not None
+        assert display.bumps.shape == (2000, 8)
+        np.testing.assert_allclose(display.bumps.sum(axis=1), heights, atol=1e-9)
+        assert len(display.ax_.lines) >= 10
+        np.testing.assert_allclose(display.truth, norm(10, 5).pdf(display.values))
+
+
+def test_curves_of_several_estimates_are_named() -> None:
+    X = pd.DataFrame({"size": np.random.default_rng(0).normal(size=500)})
+    estimates = {f"{k} bins": DensityEstimate(Histogram(k)).fit(X) for k in (3, 30)}
+    estimates[TROUBLE] = DensityEstimate(Kernel()).fit(X)
+    display = DensityCurveDisplay.from_estimator(estimates, X, values=np.linspace(-1, 1, 50))
+    assert display.log_density.shape == (50, 3)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert names[:2] == ["3 bins", "30 bins"]
+    assert display.ax_.get_xlabel() == "size"
+    display.figure_.canvas.draw()
+    with pytest.raises(ValueError, match="one estimate"):
+        DensityCurveDisplay.from_estimator(estimates, X, bumps=True)
+    with pytest.raises(ValueError, match="sum of bumps"):
+        DensityCurveDisplay.from_estimator(estimates["3 bins"], X, bumps=True)
+    with pytest.raises(ValueError, match="500 distinct rows"):
+        DensityCurveDisplay.from_estimator(estimates[TROUBLE], X, bumps=True)
+
+
+def test_spikes_without_bound_leave_the_rest_in_view() -> None:
+    X = np.random.default_rng(1).normal(size=(60, 1))
+    with pytest.warns(NoMassWarning):
+        estimate = DensityEstimate(Neighbors(1)).fit(X)
+    display = DensityCurveDisplay.from_estimator(estimate, X, values=np.sort(X[:, 0]))
+    assert np.isfinite(display.ax_.get_ylim()).all()
+    display.figure_.canvas.draw()
+
+
+def test_level_sets_hold_their_shares() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(20_000, 2)) * [1.0, 3.0], columns=["a", "b"])
+    estimate = DensityEstimate(Gaussian()).fit(X)
+    display = DensityContourDisplay.from_estimator(estimate, X)
+    # Of a Gaussian in the plane, the set of p(x) > p(0) exp(-t) holds the share 1 - exp(-t).
+    top = estimate.score_samples(X[:1] * 0)[0]
+    np.testing.assert_allclose(
+        1 - np.exp(display.levels_ - top), [0.95, 0.75, 0.5, 0.25], atol=0.02
+    )
+    assert display.ax_.get_ylabel() == "b"
+    display.figure_.canvas.draw()
+    with pytest.raises(ValueError, match="two columns"):
+        DensityContourDisplay.from_estimator(estimate, X[["a"]])
+    with pytest.raises(ValueError, match="one column"):
+        DensityCurveDisplay.from_estimator(estimate, X)
+    with pytest.raises(ValueError, match="grid_resolution"):
+        DensityContourDisplay.from_estimator(estimate, X, grid_resolution=1)

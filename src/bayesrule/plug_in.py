@@ -13,7 +13,9 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 
 #: Cells of the grid that points are shared out to.
-CELLS = 1 << 12
+CELLS = 1 << 14
+#: Distinct values whose pairs are few enough to be taken one by one.
+FEW = 100
 #: Quartile ranges from the median beyond which points are left aside.
 BEYOND = 30.0
 #: A bandwidth below this share of the usual gap between neighbouring values would follow gaps.
@@ -106,7 +108,7 @@ def sheather_jones(values: np.ndarray, weights: np.ndarray) -> float | None:
     quartiles = quartile_range(values, weights) / 1.349
     if quartiles > 0:
         scale = min(scale, quartiles)
-    if len(values) <= 2000:
+    if len(values) <= FEW:
         distances = (values[:, None] - values).ravel()
         pairs = (weights[:, None] * weights).ravel()
     else:

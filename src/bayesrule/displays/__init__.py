@@ -12,6 +12,7 @@ from bayesrule.displays.confusion import ConfusionDisplay
 from bayesrule.displays.contributions import ContributionDisplay
 from bayesrule.displays.curves import GainCurveDisplay
 from bayesrule.displays.densities import ClassDensityDisplay
+from bayesrule.displays.estimates import DensityContourDisplay, DensityCurveDisplay
 from bayesrule.displays.priors import PriorComparisonDisplay, PriorValueDisplay
 from bayesrule.displays.profiles import ProfileDisplay
 from bayesrule.displays.regions import DecisionRegionDisplay
@@ -24,6 +25,8 @@ __all__ = [
     "ConfusionDisplay",
     "ContributionDisplay",
     "DecisionRegionDisplay",
+    "DensityContourDisplay",
+    "DensityCurveDisplay",
     "GainCurveDisplay",
     "PriorComparisonDisplay",
     "PriorValueDisplay",
