@@ -185,7 +185,7 @@ class DensityCurveDisplay:
 
 def _bumps(estimate: Any, values: np.ndarray) -> np.ndarray:
     """What each distinct row adds to a kernel density, shape (m, B)."""
-    bumps = getattr(estimate.log_density_, "first", None)
+    bumps: Any = getattr(estimate.log_density_, "first", None)
     if not hasattr(bumps, "alone"):
         raise ValueError(
             "Only Kernel, with joint=True, is a sum of bumps: leave bumps=False for others."
