@@ -32,6 +32,7 @@ from bayesrule import (
     MixtureProfiles,
     Multinomial,
     Neighbors,
+    Pooled,
     Profiled,
     TreeProfiles,
     Words,
@@ -147,7 +148,7 @@ def _texts(name: str, density: Words) -> Listed:
     return Listed(name, density, {"X": X, "y": y, "equivariant": ()})
 
 
-def _mixed(name: str, density: Columns) -> Listed:
+def _mixed(name: str, density: Columns | Pooled) -> Listed:
     rng, y = _labels()
     X = pd.DataFrame(
         {
@@ -158,7 +159,7 @@ def _mixed(name: str, density: Columns) -> Listed:
         }
     )
     # scikit-learn's checks make data of their own, without the columns that are named here.
-    checks = density.columns is None
+    checks = isinstance(density, Columns) and density.columns is None
     return Listed(name, density, {"X": X, "y": y, "equivariant": ()}, sklearn_checks=checks)
 
 
@@ -233,6 +234,8 @@ DENSITIES = [
     _elliptical("huber", rule="gqda"),
     _elliptical("mcd"),
     _elliptical("mcd", tied=True),
+    Listed("pooled", Pooled([Gaussian(), ([0, 1], Histogram(3, joint=True))]), {"smooth": False}),
+    _mixed("pooled-mixed", Pooled([Columns(), (["town", "visits"], Categorical())], [3, 1])),
     _nonnegative("poisson", Poisson()),
     _nonnegative("poisson-ml", Poisson(prior=None)),
     _nonnegative("poisson-predictive", Poisson(estimate="predictive")),

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 
 from bayesrule import BayesClassifier, Columns, Gaussian, Minimax, spread
 from bayesrule.density import same_state
+from bayesrule.notices import NoWorkersWarning
 from bayesrule.parts import BadFileError
 from bayesrule.spread import LostExecutorError
 from tests.test_stream import CASES, assert_same, rows, small_parts, write_some  # noqa: F401
@@ -211,7 +213,7 @@ def test_a_lost_scheduler_leaves_a_checkpoint(tmp_path: Path, monkeypatch: Any) 
 
 
 class Killer:
-    """Kills a worker by SIGKILL when so many results have arrived, with others under way."""
+    """Kills a worker that is counting by SIGKILL, soon after so many results have arrived."""
 
     def __init__(self, cluster: Any, moments: list[int], choose: random.Random):
         self.cluster, self.moments, self.choose = cluster, sorted(moments), choose
@@ -222,32 +224,40 @@ class Killer:
     def __call__(self, counted: Any, part: Any, found: Any) -> None:
         self._check(counted, part, found)
         self.arrived += 1
-        while self.moments and self.arrived >= self.moments[0]:
-            self.moments.pop(0)
-            time.sleep(self.choose.random() * 0.05)
-            self.kill(counted)
+        if self.moments and self.arrived >= self.moments[0]:
+            time.sleep(self.choose.random() * 0.005)
+            if self.kill():  # else after the next result
+                self.moments.pop(0)
+                self.hits.append((counted.n_parts, counted.planned))
 
-    def kill(self, counted: Any) -> None:
-        scheduler = self.cluster.scheduler
-        busy = [w.nanny for w in scheduler.workers.values() if w.processing]
-        nannies = [n for n in self.cluster.workers.values() if n.process is not None]
-        nannies = [n for n in nannies if n.address in busy] or nannies
-        pid = self.choose.choice(nannies).process.process.pid
-        os.kill(pid, signal.SIGKILL)
-        self.hits.append((counted.n_parts, counted.planned))
+    def kill(self) -> bool:
+        """Kill a worker that has work; one that is only starting would never be started again."""
+        running = {
+            nanny.worker_address: nanny.pid
+            for nanny in self.cluster.workers.values()
+            if nanny.status == distributed.Status.running
+        }
+        busy = [w.address for w in self.cluster.scheduler.workers.values() if w.processing]
+        found = [running[address] for address in busy if running.get(address)]
+        if not found:
+            return False
+        os.kill(self.choose.choice(found), signal.SIGKILL)
+        return True
 
 
 def killed_fits(n_runs: int, folder: Path, monkeypatch: Any, seed: int = 0) -> list[Any]:
     """Fits by two processes, some of which are killed; where in the fit each was hit."""
     choose = random.Random(seed)
     names = ["full", "diag", "categorical", "columns", "poisson"]
-    pattern = write_some(rows(6000), folder, ".parquet", 30)
+    pattern = write_some(rows(60_000), folder, ".parquet", 30)
     alone = {}
     for name in names:
         density, columns = CASES[name]
         alone[name] = BayesClassifier(density).fit_files(pattern, "class", columns=columns)
     hits = []
     with (
+        # Dask's own cluster gives a worker up that is found dead for the second time after this.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
@@ -258,7 +268,7 @@ def killed_fits(n_runs: int, folder: Path, monkeypatch: Any, seed: int = 0) -> l
             density, columns = CASES[name]
             passes = 2 if name == "columns" else 1
             n_kills = choose.randint(1, 3)
-            moments = [choose.randint(1, 30 * passes - 5) for _ in range(n_kills)]
+            moments = [choose.randint(1, 30 * passes - 9) for _ in range(n_kills)]
             killer = Killer(cluster, moments, choose)
             with monkeypatch.context() as patch:
                 patch.setattr(spread.RowsCounted, "check", lambda *a, k=killer: k(*a))
@@ -298,3 +308,41 @@ def test_processes_of_a_cluster_agree_whatever_their_number(tmp_path: Path) -> N
     for first, second, third in zip(fits[:3], fits[3:6], fits[6:], strict=True):
         assert_same_bits(first, second)
         assert_same_bits(first, third)
+
+
+class Waiting:
+    """A future whose result does not come at once."""
+
+    def __init__(self, *outcomes: Any):
+        self.outcomes = list(outcomes)
+
+    def done(self) -> bool:
+        return not self.outcomes
+
+    def result(self, timeout: float) -> Any:
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+class Empty:
+    """A client of a cluster without workers."""
+
+    def nthreads(self) -> dict[str, int]:
+        return {}
+
+
+def test_a_cluster_without_workers_is_waited_for_aloud() -> None:
+    late = Waiting(TimeoutError(), TimeoutError(), "found")
+    with pytest.warns(NoWorkersWarning, match="no workers left") as caught:
+        assert spread._from_dask(Empty(), "part", late) == "found"
+    assert len(caught) == 1
+    with pytest.raises(TimeoutError):  # of the work itself
+        spread._from_dask(Empty(), "part", Waiting(TimeoutError()))
+
+
+def test_a_part_that_kills_its_workers_is_named() -> None:
+    killed = distributed.scheduler.KilledWorker("task", SimpleNamespace(address="tcp://1"), 4)
+    with pytest.raises(LostExecutorError, match=r"part7\.parquet: every worker .* died"):
+        spread._from_dask(Empty(), "part7.parquet", Waiting(killed))

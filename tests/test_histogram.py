@@ -274,3 +274,28 @@ def test_columns_of_a_mixed_table(tmp_path):
     again = load(tmp_path / "model.bayes")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert clf.contributions(X[:4]).shape == (4, 2, 2)
+
+
+def test_all_cells_or_those_with_rows_say_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    X[::50, 1] = np.nan
+    soft = rng.dirichlet([1.0, 2.0], 500)
+    weights = rng.integers(0, 4, 500)
+    density = Histogram(bins=4, joint=True)
+    with pytest.warns(FewRowsWarning, match="missing"):
+        dense = BayesClassifier(density).fit(X, soft, weights)
+    assert dense.density_.dense
+    monkeypatch.setattr("bayesrule.histogram.DENSE_CELLS", 0)
+    with pytest.warns(FewRowsWarning, match="missing"):
+        few = BayesClassifier(density).fit(X, soft, weights)
+    assert not few.density_.dense
+    np.testing.assert_allclose(dense.log_density(X), few.log_density(X), rtol=1e-12)
+
+
+def test_edges_that_are_given_are_not_learned():
+    edges = [0.0, 0.5, 1.0]
+    assert not Histogram(bins=edges).learns
+    assert not Histogram(bins=[edges, edges]).learns
+    for bins in (3, [3, 4], "scott", [edges, 3], [edges, "fd"]):
+        assert Histogram(bins=bins).learns

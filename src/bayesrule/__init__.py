@@ -50,6 +50,7 @@ _HOME = {
     "Neighbors": "neighbors",
     "NormalInverseWishart": "conjugate",
     "Poisson": "rates",
+    "Pooled": "pooling",
     "PriorComparison": "prior_comparison",
     "Profiled": "profiled",
     "RobustnessCurve": "robustness",

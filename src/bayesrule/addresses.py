@@ -98,17 +98,14 @@ def cell_addresses(values: np.ndarray, boundaries: Sequence[np.ndarray]) -> np.n
     none = np.full(len(boundaries), -1)
     addresses = np.zeros(len(values), np.int64)
 
-    by_column = values.strides[0] == values.itemsize  # as frames have them
+    by_column = values.flags.f_contiguous and values.shape[1] > 1  # as frames have them
 
     def work(start: int, stop: int) -> None:
-        block, out = values[start:stop], addresses[start:stop]
+        out = addresses[start:stop]
         if by_column:
-            lost = 0
-            for column, cuts, step in zip(block.T, boundaries, steps, strict=True):
-                cuts = np.ascontiguousarray(cuts, dtype=np.float64)
-                lost += loops.add_column(column, cuts, step, -1, out)
+            lost = loops.add_columns(values.T, start, stop, flat, offset, steps, none, out)
         else:
-            block = np.ascontiguousarray(block)
+            block = np.ascontiguousarray(values[start:stop])
             lost = loops.add_addresses(block, flat, offset, steps, none, out)
         if lost:
             np.maximum(out, -1, out=out)

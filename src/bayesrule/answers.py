@@ -172,7 +172,7 @@ class Deciding:
             if crew is None:
                 return [_write(out, self.answer.schema, map(self.piece, rows())), *skipped]
             with closing(handed_out(crew, self.piece, rows())) as results:
-                pieces = (future.result() for _, future in results)
+                pieces = (crew.result(part, future) for (part, _), future in results)
                 return [_write(out, self.answer.schema, pieces), *skipped]
 
 

@@ -120,7 +120,7 @@ class Columns(Density):
         """Tell the columns' types and read each block for its density."""
         frame, names = as_frame(X, estimator)
         blocks = self._blocks(frame, names)
-        return _read_blocks(frame, names, blocks, [b.density for b in blocks], estimator)
+        return read_blocks(frame, names, blocks, [b.density for b in blocks], estimator)
 
     def prepare(self, table: Table, memberships: Memberships, rule: Rule) -> FittedColumns:
         """Prepare every block."""
@@ -180,7 +180,8 @@ class Columns(Density):
         taken: set[int] = set()
         chosen: list[tuple[str, tuple[int, ...], Density]] = []
         for key, density in (self.columns or {}).items():
-            places = tuple(_place(name, names) for name in (key if type(key) is tuple else (key,)))
+            listed = key if type(key) is tuple else (key,)
+            places = tuple(place_of(name, names) for name in listed)
             for j in places:
                 if j in taken:
                     raise ValueError(f"Column {names[j]!r} is given twice in columns.")
@@ -210,7 +211,7 @@ class Columns(Density):
         )
 
 
-def _place(name: Any, names: tuple[str, ...]) -> int:
+def place_of(name: Any, names: tuple[str, ...]) -> int:
     """Place of a column called by its name or number."""
     number = isinstance(name, Integral) and not isinstance(name, bool)
     if (number or isinstance(name, str)) and str(name) in names:
@@ -220,13 +221,14 @@ def _place(name: Any, names: tuple[str, ...]) -> int:
     raise ValueError(f"columns names {name!r}, which X does not have; it has {list(names)}.")
 
 
-def _read_blocks(
+def read_blocks(
     frame: Any, names: tuple[str, ...], blocks: tuple[Block, ...], readers: Any, estimator: Any
 ) -> Table:
     """Read each block of columns for its density."""
     parts = []
     for block, reader in zip(blocks, readers, strict=True):
-        columns = frame[:, list(block.columns)]
+        everything = block.columns == tuple(range(len(names)))
+        columns = frame if everything else frame[:, list(block.columns)]
         try:
             parts.append(reader.read(nw.to_native(columns), estimator))
         except (TypeError, ValueError) as error:
@@ -280,7 +282,9 @@ class FittedColumns:
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Read X as it was read when this was prepared."""
-        outermost = getattr(estimator, "density_", None) is self  # else X is a block of its X
+        outer = getattr(estimator, "density_", None)
+        # Else X is a block of its X.
+        outermost = outer is self or getattr(outer, "columns", None) is self
         if outermost and column_names(X) is not None and hasattr(estimator, "feature_names_in_"):
             _check_feature_names(estimator, X, reset=False)  # names what is missing or new
         frame, names = as_frame(X, estimator)
@@ -295,7 +299,7 @@ class FittedColumns:
                 label, numeric = schema[j]
                 if not (numeric and before == "numbers"):  # cutting columns out takes time
                     check_held(frame.get_column(label), name, before)
-        return _read_blocks(frame, names, self.blocks, self.prepared, estimator)
+        return read_blocks(frame, names, self.blocks, self.prepared, estimator)
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
         """Statistics of every block, side by side."""

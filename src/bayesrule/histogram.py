@@ -17,6 +17,7 @@ import warnings
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from math import prod
 from operator import add
 from typing import Any, ClassVar
 
@@ -29,10 +30,14 @@ from bayesrule.distinct import Points
 from bayesrule.histogram_laws import HistogramLaw, settled_columns
 from bayesrule.kernels import histograms as loops
 from bayesrule.kernels.blocks import block_rows, map_blocks
+from bayesrule.kernels.cells import count_addresses
 from bayesrule.memberships import Memberships
 from bayesrule.notices import FewRowsWarning
 from bayesrule.stats import Counts, Several, Sums
 from bayesrule.tables import Table, read_numbers
+
+#: Up to so many cells a joint histogram keeps all of them: counts of many parts then add up fast.
+DENSE_CELLS = 1 << 14
 
 
 class Histogram(Density):
@@ -77,6 +82,12 @@ class Histogram(Density):
 
     accept_missing: ClassVar[bool] = True
 
+    @property
+    def learns(self) -> bool:  # type: ignore[override]
+        """Whether any edges are to be found in the rows."""
+        n_columns = len(self.bins) if hasattr(self.bins, "__len__") else 1
+        return any(map(_is_learned, _per_column(self.bins, n_columns)))
+
     def __init__(
         self,
         bins: Any = "freedman-diaconis",
@@ -102,14 +113,9 @@ class Histogram(Density):
         width = _numbers(self.width, "width", n_columns, least=0.0)
         origin = _numbers(self.origin, "origin", n_columns)
         assert table.numbers is not None
-        rows, codes, weights = memberships.entries()
-        order = np.argsort(codes, kind="stable")
-        cuts = np.searchsorted(codes[order], np.arange(memberships.n_classes + 1))
-        classes = [order[a:b] for a, b in pairwise(cuts)]
         edges = []
         for j in range(n_columns):
-            column = np.asarray(table.numbers[:, j], np.float64)[rows]
-            told = [_points(column[mine], weights[mine]) for mine in classes]
+            told = _points_of_classes(table, memberships, j) if _is_learned(bins[j]) else []
             name = f"Column {j if table.names is None else repr(table.names[j])}"
             together = n_columns if self.joint else 1
             edges.append(edges_of_column(bins[j], told, width[j], origin[j], name, together))
@@ -120,10 +126,21 @@ class Histogram(Density):
         return FittedHistogram(tuple(edges), bool(self.joint), float(self.smoothing))
 
 
-def _points(values: np.ndarray, weights: np.ndarray) -> Points:
-    """Distinct values of one column, without gaps."""
-    known = ~np.isnan(values)
-    return Points.of(values[known, None], weights[known])
+def _points_of_classes(table: Table, memberships: Memberships, j: int) -> list[Points]:
+    """Distinct values of one column in each class, without gaps."""
+    assert table.numbers is not None
+    rows, codes, weights = memberships.entries()
+    column = np.asarray(table.numbers[:, j], np.float64)[rows]
+    known = np.flatnonzero(~np.isnan(column))
+    order = known[np.argsort(codes[known], kind="stable")]
+    cuts = np.searchsorted(codes[order], np.arange(memberships.n_classes + 1))
+    classes = [order[a:b] for a, b in pairwise(cuts)]
+    return [Points.of(column[mine, None], weights[mine]) for mine in classes]
+
+
+def _is_learned(entry: Any) -> bool:
+    """Whether edges are to be found in the rows: by a rule, or as many as a number says."""
+    return isinstance(entry, str) or np.ndim(entry) == 0
 
 
 def _per_column(bins: Any, n_columns: int) -> list[Any]:
@@ -206,16 +223,31 @@ class FittedHistogram:
         """Bins of each column, the open ones included."""
         return [len(edges) + 1 for edges in self.edges]
 
+    @property
+    def dense(self) -> bool:
+        """Whether the weights of all cells are kept, and not only of those that hold rows."""
+        return self.joint and prod(self.n_bins) <= DENSE_CELLS
+
     def tally(self, table: Table, memberships: Memberships) -> Sums | Several:
-        """Weights of the bins of every column, or of the cells that hold rows."""
+        """Weights of the bins of every column, or of the cells of all columns together."""
         totals = memberships.totals()
+        assert table.numbers is not None
+        size = block_rows(table.n_columns)
+        if self.dense:
+            addresses = cell_addresses(table.numbers, self.edges)
+            counts = np.zeros((len(totals), prod(self.n_bins)))
+            for start in range(0, len(table), size):
+                stop = min(start + size, len(table))
+                rows, codes, weights = memberships.entries(start, stop)
+                count_addresses(addresses[start:stop], rows, codes, weights, counts)
+            return Sums(totals, counts)
         work: Any = self._cells if self.joint else self._bins
 
         def block(start: int, stop: int) -> Any:
             values = table.block(start, stop).numbers
             return work(values, *memberships.entries(start, stop), len(totals))
 
-        found = reduce(add, map_blocks(block, len(table), block_rows(table.n_columns)))
+        found = reduce(add, map_blocks(block, len(table), size))
         return (
             Several((Sums(totals, totals[:, None]), found)) if self.joint else Sums(totals, found)
         )
@@ -240,8 +272,12 @@ class FittedHistogram:
         """Shares of the bins."""
         if not self.joint:
             return settled_columns(self.edges, self.smoothing, stats)
-        sums, cells = stats.parts
-        addresses, counts = cells.categories[0], cells.counts[0]
+        sums = stats if self.dense else stats.parts[0]
+        if self.dense:
+            addresses = np.flatnonzero(sums.sums.any(axis=0))
+            counts = sums.sums[:, addresses]
+        else:
+            addresses, counts = stats.parts[1].categories[0], stats.parts[1].counts[0]
         if not len(addresses):
             raise ValueError(
                 "Every row of X has a missing value (NaN), and a joint histogram learns from "

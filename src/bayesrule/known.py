@@ -37,6 +37,7 @@ from bayesrule.mixtures import Components, MixtureProfiles
 from bayesrule.multinomial import Multinomial
 from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre
+from bayesrule.pooling import FittedPooled, Pooled
 from bayesrule.positive import Gamma, LogNormal
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles, Profiled
@@ -49,6 +50,7 @@ from bayesrule.soundness import (
     check_fitted_cells,
     check_fitted_histogram,
     check_fitted_neighbors,
+    check_fitted_pooled,
     check_fitted_profiles,
     check_fitted_whole,
     check_fuzzy_centres,
@@ -189,7 +191,7 @@ def _counted_bins(learned: Learned, row: Table) -> None:
     require(type(fitted) is FittedHistogram, "it has no bins")
     require(len(fitted.edges) == row.n_columns, "its bins are of another number of columns")
     counted_like_a_row(learned, row)
-    if fitted.joint:
+    if fitted.joint and not fitted.dense:
         cells = learned.stats.parts[1]
         addresses, counts = cells.categories[0], cells.counts[0]
         require(addresses.dtype == np.int64, "its cells have no addresses")
@@ -301,6 +303,32 @@ def _row_of_columns(learned: Learned, n_features: int) -> Any:
     return pa.table({f"x{j}": [value] for j, value in enumerate(row)})
 
 
+def _columns_of_pool(learned: Learned) -> Learned:
+    """The members of a pool as blocks of columns."""
+    prepared, stats = learned.prepared, learned.stats
+    require(type(prepared) is FittedPooled and type(stats) is Several, "it has no members")
+    assert isinstance(prepared, FittedPooled)
+    require(type(stats.parts) is tuple and len(stats.parts) == 2, "its members counted nothing")
+    return replace(learned, prepared=prepared.columns, stats=stats.parts[1])
+
+
+def _row_of_pool(learned: Learned, n_features: int) -> Any:
+    """A row that suits all members."""
+    return _row_of_columns(_columns_of_pool(learned), n_features)
+
+
+def _counted_pool(learned: Learned, row: Table) -> None:
+    """Weights of the classes beside what each member counts."""
+    columns = _columns_of_pool(learned)
+    sums = learned.stats.parts[0]
+    require(type(sums) is Sums, "its members vote under no shares")
+    require(len(sums.weight) == len(learned.classes), "its shares are of other classes")
+    n_members = len(columns.prepared.prepared)  # type: ignore[attr-defined]
+    weights: Any = learned.prepared.weights  # type: ignore[attr-defined]
+    require(len(weights) == n_members, "its weights are of other members")
+    _counted_columns(columns, row)
+
+
 def _counted_columns(learned: Learned, row: Table) -> None:
     """Each block must hold what its own density counts."""
     for (_, part), part_row in zip(_parts_of_columns(learned), row.parts, strict=True):
@@ -326,6 +354,8 @@ KNOWN: dict[str, Known] = {
     "Elliptical": Known(Elliptical, counted=_counted_rows),
     "Exponential": Known(Exponential),
     "FittedCells": Known(FittedCells, check_fitted_cells),
+    "FittedPooled": Known(FittedPooled, check_fitted_pooled),
+    "Pooled": Known(Pooled, counted=_counted_pool, row=_row_of_pool),
     "FittedColumns": Known(FittedColumns),
     "FittedWhole": Known(FittedWhole, check_fitted_whole),
     "Encoding": Known(Encoding, check_encoding),

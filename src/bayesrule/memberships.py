@@ -248,7 +248,8 @@ def read_target(y: Any) -> Memberships:
         y = np.asarray(y)
     if len(y.shape) == 1 and hasattr(y, "to_numpy"):
         y = y.to_numpy()  # a nullable column keeps its type, where numpy would make it float
-    labels = column_or_1d(y, warn=True)
+    plain = type(y) is np.ndarray and y.ndim == 1
+    labels = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers, not class labels.")
     finite = labels.dtype.kind == "f" and np.isfinite(labels).all()

@@ -63,9 +63,7 @@ def moments_by_pair(table: Table, memberships: Memberships, *, tied: bool) -> Se
     work = partial(_full_moments, table, memberships, shift, tied)
     total: Moments | None = None
     kept: list[Sample] = []
-    # Products of matrices pay the more, the more rows they add up.
-    wide = table.n_columns > NARROW
-    size = block_rows(table.n_columns, bytes_per_block=(4 if wide else 1) * BLOCK_BYTES)
+    size = block_rows(table.n_columns, bytes_per_block=4 * BLOCK_BYTES)
     for moments, incomplete in map_blocks(work, len(table), size):
         total = moments if total is None else total + moments
         kept.append(incomplete)
@@ -81,8 +79,8 @@ def _full_moments(
     stop: int,
 ) -> tuple[Moments, Sample]:
     """Moments of the complete rows of one block, and its incomplete rows."""
-    values = table.block(start, stop).numbers
-    assert values is not None
+    assert table.numbers is not None
+    values = table.numbers[start:stop]  # read once, so a frame's columns are not copied together
     rows, codes, weights = memberships.entries(start, stop)
     kept = Sample(np.empty((0, values.shape[1])), codes[:0], weights[:0])
     if table.missing:

@@ -53,3 +53,7 @@ class NoClassDecidedWarning(BayesRuleWarning):
 
 class NoMassWarning(BayesRuleWarning):
     """What is given as a density does not integrate to one."""
+
+
+class NoWorkersWarning(BayesRuleWarning):
+    """A cluster that works on a fit has no workers left."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesrule.addresses import MOST_CELLS
 from bayesrule.cells import FittedCells
+from bayesrule.columns import FittedColumns
 from bayesrule.elliptical import Elliptical, ThresholdElliptical
 from bayesrule.encoding import Encoding
 from bayesrule.grids import GridCells
@@ -22,6 +23,7 @@ from bayesrule.minimax import Minimax, MinimaxSolution
 from bayesrule.mixtures import Components
 from bayesrule.neighbors import FittedNeighbors, Neighbors
 from bayesrule.partitions import FuzzyCentres, Joined, NearestCentre, Partition
+from bayesrule.pooling import FittedPooled
 from bayesrule.priors import ShiftedSolution
 from bayesrule.profiled import FittedProfiles
 from bayesrule.smoothing import Smoothing
@@ -217,6 +219,11 @@ def check_fitted_whole(fitted: FittedWhole) -> None:
     chosen = fitted.poisson
     fine = isinstance(chosen, np.ndarray) and chosen.ndim == 1 and chosen.dtype == np.bool_
     require(fine, "the laws of whole numbers are not told by flags")
+
+
+def check_fitted_pooled(fitted: FittedPooled) -> None:
+    require(type(fitted.columns) is FittedColumns, "its members have no columns")
+    check_distribution(fitted.weights, "the weights of its members", None)
 
 
 def check_metric(metric: Metric) -> None:

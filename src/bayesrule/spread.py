@@ -11,18 +11,23 @@ carries its part's number and rows, and is counted exactly once or the work fail
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from bayesrule.kernels.blocks import one_thread, thread_count
+from bayesrule.notices import NoWorkersWarning
 
 #: Results that may wait for an earlier one, for each worker.
 AHEAD = 3
+
+#: Seconds without a result after which it is asked whether a cluster has workers.
+PATIENCE = 20.0
 
 
 class LostRowsError(RuntimeError):
@@ -104,11 +109,14 @@ class Workers:
     count : int
     here : bool
         Whether they are threads of this process, which can tell how far they are.
+    result : callable
+        Takes a part and its future, waits, and gives what the work on the part gave.
     """
 
     submit: Callable[..., Any]
     count: int
     here: bool
+    result: Callable[[Any, Any], Any] = lambda part, future: future.result()
 
 
 @contextmanager
@@ -116,7 +124,8 @@ def workers(executor: Any, n_parts: int) -> Iterator[Workers | None]:
     """Those who do the work; None where this thread does it alone."""
     if is_dask_client(executor):
         count = max(1, sum(executor.nthreads().values()))
-        yield Workers(partial(_to_dask, executor), count, False)
+        wait = partial(_from_dask, executor)
+        yield Workers(partial(_to_dask, executor), count, False, wait)
         return
     if isinstance(executor, Executor):
         count = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
@@ -148,6 +157,33 @@ def _with_rows(alone: Callable[..., Any], work: Any, item: Any, rows: Any) -> An
     return alone(work, replace(item, rows=rows))
 
 
+def _from_dask(client: Any, part: Any, future: Any) -> Any:
+    """Wait for a result of Dask, and say so where nobody is left to work on it."""
+    warned = False
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if future.done():
+                raise  # the work itself ran out of time
+        except Exception as error:
+            if type(error).__name__ != "KilledWorker":
+                raise
+            raise LostExecutorError(
+                f"{part}: every worker that took it died ({error}). Most often memory ran out: "
+                "give workers more of it or fewer threads, or write smaller row groups. With "
+                "checkpoint= the work goes on where it was."
+            ) from error
+        if not warned and not client.nthreads():
+            warned = True
+            warnings.warn(
+                f"The cluster of {client!r} has no workers left, and the work waits for new ones. "
+                "Start some, or interrupt it; with checkpoint= it goes on where it was.",
+                NoWorkersWarning,
+                stacklevel=2,
+            )
+
+
 def is_dask_client(executor: Any) -> bool:
     """Whether it is a client of a Dask cluster, told without importing Dask."""
     home = type(executor).__module__.partition(".")[0]
@@ -169,7 +205,9 @@ def in_order(
     with workers(executor, len(parts)) as crew:
         if crew is None:
             for part in parts:
-                found = work(part, tick)
+                # One thread, if that was asked for; one part may well use all of them.
+                with one_thread() if executor == 1 else nullcontext():
+                    found = work(part, tick)
                 counted.check(part, found)
                 yield part, found
         else:
@@ -177,7 +215,7 @@ def in_order(
             results = handed_out(crew, work, parts, *told)
             with losing(executor, counted), closing(results):
                 for part, future in results:
-                    found = future.result()
+                    found = crew.result(part, future)
                     counted.check(part, found)
                     if not crew.here:
                         tick(part.n_bytes)

@@ -26,10 +26,10 @@ def chunks(
     ``tick`` is told how many bytes of the file were used up.
     """
     with naming(str(part)), opened(part.path) as file:
-        used, n_rows = 0, 0
+        used, n_rows, chunk_rows = 0, 0, wanted.chunk_rows
         for batch in _batches(part, wanted, file):
-            for start in range(0, batch.num_rows, wanted.chunk_rows):
-                yield batch.slice(start, wanted.chunk_rows)
+            for start in range(0, batch.num_rows, chunk_rows):
+                yield batch.slice(start, chunk_rows)
             n_rows += batch.num_rows
             if part.n_rows:
                 now = part.n_bytes * n_rows // part.n_rows

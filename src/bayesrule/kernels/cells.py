@@ -55,9 +55,31 @@ def add_addresses(values, boundaries, offset, strides, missing_level, out):
     return lost
 
 
+#: Rows whose addresses stay in a core's nearest cache while one column after the other is added.
+STRIP = 2048
+
+
+@compiled
+def add_columns(columns, start, stop, boundaries, offset, strides, missing_level, out):
+    """Add columns ``start`` to ``stop`` of a (D, n) block, as :func:`add_addresses` does for rows.
+
+    Returns how many rows have no cell.
+    """
+    lost = 0
+    for since in range(start, stop, STRIP):
+        until = min(since + STRIP, stop)
+        part = out[since - start : until - start]
+        for j in range(columns.shape[0]):
+            cuts = boundaries[offset[j] : offset[j + 1]]
+            add_column(columns[j, since:until], cuts, strides[j], missing_level[j], part)
+        for i in range(part.size):
+            lost += part[i] < 0
+    return lost
+
+
 @compiled
 def add_column(values, boundaries, stride, missing_level, out):
-    """Add the part of one contiguous column, as :func:`add_addresses` does for rows.
+    """Add the part of one contiguous column.
 
     With few boundaries they are taken one at a time: the processor then does several rows at once.
     """
@@ -69,15 +91,13 @@ def add_column(values, boundaries, stride, missing_level, out):
     else:
         for i in range(n_rows):
             out[i] += level_of(np.float64(values[i]), boundaries, 0, boundaries.size) * stride
-    lost = 0
+    gaps = 0
     for i in range(n_rows):
-        if values[i] != values[i]:
-            if missing_level < 0:
-                out[i] = -(1 << 62)
-                lost += 1
-            else:
-                out[i] += missing_level * stride
-    return lost
+        gaps += values[i] != values[i]
+    if gaps:
+        for i in range(n_rows):
+            if values[i] != values[i]:
+                out[i] = -(1 << 62) if missing_level < 0 else out[i] + missing_level * stride
 
 
 @compiled
@@ -103,9 +123,14 @@ def add_codes(codes, places, strides, out):
 
 @compiled
 def count_addresses(addresses, rows, codes, weights, counts):
-    """Add the weight of each membership to the count of its class and cell."""
+    """Add the weight of each membership to the count of its class and cell.
+
+    Rows without a cell, whose address is negative, count nowhere.
+    """
     for e in range(rows.size):
-        counts[codes[e], addresses[rows[e]]] += weights[e]
+        address = addresses[np.uint64(rows[e])]
+        if address >= 0:
+            counts[np.uint64(codes[e]), np.uint64(address)] += weights[e]
 
 
 @compiled

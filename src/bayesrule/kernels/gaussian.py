@@ -68,8 +68,8 @@ def sums_about_first_seen(values, rows, codes, weights, n_classes):
 
 #: Rows of a class that are gathered before they are added up, column by column.
 GATHERED = 256
-#: Numbers that all classes together may gather.
-MOST_GATHERED = 1 << 19
+#: Rows, at least, among which those of a class are looked for: few enough for a core's cache.
+NEAR = 8192
 
 
 @compiled
@@ -78,46 +78,49 @@ def scatter_of_classes(values, rows, codes, weights, n_classes, shared):
 
     Rows are gathered class by class, and each gathering is centred about its own mean before it is
     added to those before, so no digits are lost wherever the data lie. One scatter is kept for all
-    classes if it is ``shared``.
+    classes if it is ``shared``. Places are unsigned: signed ones might count from the end, and
+    looking into that for every value takes as long as all the rest.
     """
     n_columns = values.shape[1]
-    room = max(8, min(GATHERED, MOST_GATHERED // max(1, n_classes * n_columns)))
-    gathered = np.empty((n_classes, n_columns, room))
-    gathered_weights = np.empty((n_classes, room))
-    filled = np.zeros(n_classes, np.int64)
+    even = True
+    for e in range(weights.size):
+        even &= weights[e] == 1.0
+    near = max(NEAR, GATHERED * n_classes)
+    order = np.empty(min(near, rows.size), np.uint32)
+    gathered = np.empty((n_columns, GATHERED))
+    gathered_weights = np.ones(GATHERED)
     weight = np.zeros(n_classes)
     seen = np.zeros(n_classes, np.bool_)
     first = np.zeros((n_classes, n_columns))
     mean = np.zeros((n_classes, n_columns))
     second = np.zeros((1 if shared else n_classes, n_columns, n_columns))
-    for e in range(rows.size):
-        i = rows[e]
-        k = codes[e]
-        if not seen[k]:
-            seen[k] = True
-            for j in range(n_columns):
-                first[k, j] = values[i, j]
-        f = filled[k]
-        for j in range(n_columns):
-            gathered[k, j, f] = values[i, j] - first[k, j]
-        gathered_weights[k, f] = weights[e]
-        filled[k] = f + 1
-        if f + 1 == room:
-            weight[k] = add_gathered(
-                gathered[k],
-                gathered_weights[k],
-                room,
-                weight[k],
-                mean[k],
-                second[0 if shared else k],
-            )
-            filled[k] = 0
-    for k in range(n_classes):
-        if filled[k]:
-            scatter = second[0 if shared else k]
-            weight[k] = add_gathered(
-                gathered[k], gathered_weights[k], filled[k], weight[k], mean[k], scatter
-            )
+    for since in range(0, rows.size, near):
+        begin = by_class(codes, since, min(since + near, rows.size), n_classes, order)
+        for k in range(n_classes):
+            if begin[k] < begin[k + 1] and not seen[k]:
+                seen[k] = True
+                for j in range(n_columns):
+                    first[k, j] = values[rows[order[begin[k]]], j]
+            for start in range(begin[k], begin[k + 1], GATHERED):
+                some = order[start : min(start + GATHERED, begin[k + 1])]
+                if not even:
+                    for f in range(some.size):
+                        gathered_weights[f] = weights[np.uint64(some[f])]
+                for f in range(some.size):
+                    some[f] = rows[np.uint64(some[f])]
+                for j in range(n_columns):
+                    column, out, origin = values[:, j], gathered[j], first[k, j]
+                    for f in range(some.size):
+                        out[f] = column[np.uint64(some[f])] - origin
+                weight[k] = add_gathered(
+                    gathered,
+                    gathered_weights,
+                    some.size,
+                    even,
+                    weight[k],
+                    mean[k],
+                    second[0 if shared else k],
+                )
     for scatter in second:
         for j in range(n_columns):
             for i in range(j):
@@ -125,16 +128,34 @@ def scatter_of_classes(values, rows, codes, weights, n_classes, shared):
     return weight, first, mean, second
 
 
+@compiled
+def by_class(codes, start, stop, n_classes, order):
+    """Put the entries from ``start`` to ``stop`` in order of their classes; where each begins."""
+    begin = np.zeros(n_classes + 1, np.int64)
+    for e in range(start, stop):
+        begin[np.uint64(codes[e]) + np.uint64(1)] += 1
+    for k in range(n_classes):
+        begin[k + 1] += begin[k]
+    at = begin[:-1].copy()
+    for e in range(start, stop):
+        mine = np.uint64(codes[e])
+        order[np.uint64(at[mine])] = e
+        at[mine] += 1
+    return begin
+
+
 @compiled(reassociate=True)
-def add_gathered(columns, weights, n_rows, weight, mean, scatter):
-    """Add rows to a mean and to the lower half of a scatter about it; returns the new weight."""
+def add_gathered(columns, weights, n_rows, even, weight, mean, scatter):
+    """Add rows to a mean and to the lower half of a scatter about it; returns the new weight.
+
+    ``even`` rows weigh one each.
+    """
     more = 0.0
     for f in range(n_rows):
         more += weights[f]
     if more <= 0.0:
         return weight
     n_columns = columns.shape[0]
-    weighted = np.empty(n_rows)
     apart = np.empty(n_columns)
     between = weight * more / (weight + more)
     for j in range(n_columns):
@@ -146,12 +167,30 @@ def add_gathered(columns, weights, n_rows, weight, mean, scatter):
         mean[j] += apart[j] * more / (weight + more)
         for f in range(n_rows):
             columns[j, f] -= centre
-            weighted[f] = weights[f] * columns[j, f]
-        for i in range(j + 1):
-            total = 0.0
+    weighted = columns if even else np.empty((2, n_rows))
+    for j in range(0, n_columns, 2):
+        # Two columns by two: each number that is read serves two products.
+        last = min(j + 1, n_columns - 1)
+        if not even:
             for f in range(n_rows):
-                total += weighted[f] * columns[i, f]
-            scatter[j, i] += total + between * apart[j] * apart[i]
+                weighted[0, f] = weights[f] * columns[j, f]
+                weighted[1, f] = weights[f] * columns[last, f]
+        one, other = (weighted[j], weighted[last]) if even else (weighted[0], weighted[1])
+        for i in range(0, j + 1, 2):
+            next = min(i + 1, n_columns - 1)
+            a = b = c = d = 0.0
+            for f in range(n_rows):
+                a += one[f] * columns[i, f]
+                b += one[f] * columns[next, f]
+                c += other[f] * columns[i, f]
+                d += other[f] * columns[next, f]
+            scatter[j, i] += a + between * apart[j] * apart[i]
+            if next > i and next <= j:
+                scatter[j, next] += b + between * apart[j] * apart[next]
+            if last > j:
+                scatter[last, i] += c + between * apart[last] * apart[i]
+                if next > i:
+                    scatter[last, next] += d + between * apart[last] * apart[next]
     return weight + more
 
 

@@ -23,7 +23,7 @@ def rank_small_range(values: np.ndarray, low: int, width: int) -> tuple[np.ndarr
     """Distinct values in order, and each value's rank, for values in ``low .. low + width - 1``."""
     rank = np.zeros(width, np.int32)
     for i in range(values.size):
-        rank[values[i] - low] = 1
+        rank[np.uint64(values[i] - low)] = 1
     n_distinct = 0
     for v in range(width):
         n_distinct += rank[v]
@@ -36,14 +36,17 @@ def rank_small_range(values: np.ndarray, low: int, width: int) -> tuple[np.ndarr
             seen += 1
     codes = np.empty(values.size, np.int32)
     for i in range(values.size):
-        codes[i] = rank[values[i] - low]
+        codes[i] = rank[np.uint64(values[i] - low)]
     return distinct, codes
 
 
 @compiled
 def count_codes(codes, n_classes):
-    """How often each code occurs."""
-    counts = np.zeros(n_classes)
+    """How often each code occurs.
+
+    Four counts take turns: the next row of a class need not wait until this one is written.
+    """
+    counts = np.zeros((4, n_classes), np.int64)
     for i in range(codes.size):
-        counts[codes[i]] += 1.0
-    return counts
+        counts[i & 3, np.uint64(codes[i])] += 1
+    return counts.sum(axis=0).astype(np.float64)
