@@ -234,7 +234,7 @@ DENSITIES = [
     _elliptical("huber", rule="gqda"),
     _elliptical("mcd"),
     _elliptical("mcd", tied=True),
-    Listed("pooled", Pooled([Gaussian(), ([0, 1], Histogram(3, joint=True))]), {"smooth": False}),
+    Listed("pooled", Pooled([Gaussian(), ([0], Histogram(3, joint=True))]), {"smooth": False}),
     _mixed("pooled-mixed", Pooled([Columns(), (["town", "visits"], Categorical())], [3, 1])),
     _nonnegative("poisson", Poisson()),
     _nonnegative("poisson-ml", Poisson(prior=None)),

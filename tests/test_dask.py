@@ -316,11 +316,14 @@ class Waiting:
     def __init__(self, *outcomes: Any):
         self.outcomes = list(outcomes)
 
-    def done(self) -> bool:
-        return not self.outcomes
+    @property
+    def status(self) -> str:
+        failed = len(self.outcomes) == 1 and isinstance(self.outcomes[0], BaseException)
+        return "error" if failed else "pending"
 
-    def result(self, timeout: float) -> Any:
-        outcome = self.outcomes.pop(0)
+    def result(self, timeout: float | None = None) -> Any:
+        outcome = self.outcomes[0]
+        self.outcomes = self.outcomes[1:] or self.outcomes
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
@@ -334,12 +337,12 @@ class Empty:
 
 
 def test_a_cluster_without_workers_is_waited_for_aloud() -> None:
-    late = Waiting(TimeoutError(), TimeoutError(), "found")
+    late = Waiting(TimeoutError(), TimeoutError(), TimeoutError(), "found")
     with pytest.warns(NoWorkersWarning, match="no workers left") as caught:
         assert spread._from_dask(Empty(), "part", late) == "found"
     assert len(caught) == 1
-    with pytest.raises(TimeoutError):  # of the work itself
-        spread._from_dask(Empty(), "part", Waiting(TimeoutError()))
+    with pytest.raises(TimeoutError, match="of the work"):
+        spread._from_dask(Empty(), "part", Waiting(TimeoutError("of the work")))
 
 
 def test_a_part_that_kills_its_workers_is_named() -> None:

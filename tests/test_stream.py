@@ -526,3 +526,24 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path: Path) -> None:
         assert clf.feature_names_in_.tolist() == ["far", "near", "visits", "town"]
     asked = BayesClassifier().fit_files(tmp_path / "1.parquet", "class", columns=["case", "near"])
     assert asked.feature_names_in_.tolist() == ["case", "near"]
+
+
+@pytest.mark.parametrize("where", [0, 100, 3999], ids=["first", "early", "last"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_values_of_several_lines(
+    where: int, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever block of bytes a value with a line break falls into, each row counts once."""
+    n = 4000
+    frame = pd.DataFrame({"x": np.arange(n, dtype=float), "class": "a", "note": "plain"})
+    frame["class"] = np.where(np.arange(n) % 3 == 0, "a", "b")
+    frame.loc[where, "note"] = 'it said "no"\n7,' * 40  # its lines look like rows
+    write(frame, tmp_path / f"rows{suffix}")
+    for block in (1 << 11, 1 << 13, 1 << 22):
+        monkeypatch.setattr("bayesrule.holdings.CSV_BLOCK", block)
+        clf = BayesClassifier(Columns({"note": "drop"})).fit_files(
+            tmp_path / f"rows{suffix}", "class"
+        )
+        whole = BayesClassifier(Columns({"note": "drop"})).fit(frame[["x", "note"]], frame["class"])
+        assert_same(clf, whole, frame[["x", "note"]], 1e-9)
+        assert clf.files_.n_rows == n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ CHUNK_ROWS = 1 << 17
 TEXT_BYTES = 64
 
 #: Bytes of text that are parsed at once.
-CSV_BLOCK = 1 << 22
+CSV_BLOCK = 1 << 20
 
 #: What a CSV file may write for a missing value.
 MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>"]
@@ -142,16 +143,44 @@ def _csv_schema(path: str, file: Any) -> pa.Schema:
     )
 
 
-def csv_reader(path: str, file: Any, types: Mapping[str, pa.DataType] | None) -> Any:
-    """Batches of a CSV file: all columns as the first rows show them, or those with ``types``."""
+class QuotedError(ValueError):
+    """There is a quote in a file, and behind it a line need not be a row."""
+
+
+class _Unquoted(io.RawIOBase):
+    """A text file as far as there is no quote in it."""
+
+    def __init__(self, file: Any):
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        some: bytes = self._file.read(n_bytes)
+        if b'"' in some:
+            raise QuotedError
+        return some
+
+
+def csv_reader(
+    path: str, file: Any, types: Mapping[str, pa.DataType] | None, lines: bool = False
+) -> Any:
+    """Batches of a CSV file: all columns as the first rows show them, or those with ``types``.
+
+    ``lines`` saves the look-out for values of several lines; the reader then stops at a quote,
+    without which there can be none.
+    """
     compression = compression_of(path)
     if compression is not None:
-        file = pa.CompressedInputStream(file, compression)
+        file, lines = pa.CompressedInputStream(file, compression), False  # unpacking takes longer
+    if lines:
+        file = pa.PythonFile(_Unquoted(file), mode="r")
     wanted = {} if types is None else {"column_types": types, "include_columns": list(types)}
     return pa.csv.open_csv(
         file,
-        pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK if types else CSV_BLOCK // 4),
-        pa.csv.ParseOptions(delimiter=separator_of(path), newlines_in_values=True),
+        pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
+        pa.csv.ParseOptions(delimiter=separator_of(path), newlines_in_values=not lines),
         pa.csv.ConvertOptions(
             null_values=MISSING,
             strings_can_be_null=True,

@@ -164,8 +164,8 @@ def _from_dask(client: Any, part: Any, future: Any) -> Any:
         try:
             return future.result(timeout=PATIENCE)
         except TimeoutError:
-            if future.done():
-                raise  # the work itself ran out of time
+            if future.status == "error":
+                return future.result()  # the work itself ran out of time, or out of something else
         except Exception as error:
             if type(error).__name__ != "KilledWorker":
                 raise
