@@ -34,9 +34,10 @@ from bayesrule import (
     export,
     recipes,
 )
+from bayesrule.exporting.changes import changes_of_two
 from bayesrule.exporting.json_document import schema
-from bayesrule.exporting.program import changes_of_two, program_of
-from bayesrule.exporting.sql import number
+from bayesrule.exporting.program import program_of
+from bayesrule.exporting.sql_text import number
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -25,7 +25,9 @@ def c_header(program: Program, name: str = "bayesrule") -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(f"name={name!r} is no name in C: use letters, digits and underscores.")
     tables = Tables(name)
-    decision = _function(program, name, tables)
+    whole = program.whole
+    decision = "" if whole is None else _function(whole, f"{name}_decide_whole", tables)
+    decision += _function(program, f"{name}_decide", tables)
     chances = _chances(program, name, tables)
     lists = [
         _names(f"{name}_decision", program.decisions, "decision"),
@@ -56,6 +58,7 @@ def c_header(program: Program, name: str = "bayesrule") -> str:
             *lists,
             *codes,
             *tables.written,
+            *_search(name),
             decision,
             chances,
             f"#endif /* {guard} */",
@@ -243,7 +246,7 @@ class CText(Language[str]):
         return known
 
 
-def _reading(program: Program, name: str) -> list[str]:
+def _reading(program: Program) -> list[str]:
     """Lines that take the values of the columns, and leave where Python would refuse the row."""
     lines = []
     for column in program.columns:
@@ -270,27 +273,31 @@ def _reading(program: Program, name: str) -> list[str]:
     return lines
 
 
-def _function(program: Program, name: str, tables: Tables) -> str:
-    """The function that decides."""
+def _function(program: Program, function: str, tables: Tables) -> str:
+    """A function that decides."""
     text = CText(tables)
     answer = program.decision.write(text)
-    lines = _reading(program, name)
+    shorter = []
+    if program.whole is not None:
+        gaps = " || ".join(f"isnan(v{c.place})" for c in program.columns if c.gaps)
+        shorter = [f"    if (!({gaps}))", f"        return {function}_whole(x);"]
     return "\n".join(
         [
-            *_helpers(name),
             "/* Place of the decision of highest expected gain; -1 for a row that is refused. */",
-            f"static inline int {name}_decide(const double *x)",
+            f"static inline int {function}(const double *x)",
             "{",
-            *(lines or ["    (void)x;"]),
+            *(_reading(program) or ["    (void)x;"]),
+            *shorter,
             *text.lines,
             f"    return (int){answer};",
             "}",
+            "",
             "",
         ]
     )
 
 
-def _helpers(name: str) -> list[str]:
+def _search(name: str) -> list[str]:
     """A search that functions share."""
     return [
         "/* How many of n increasing edges are at most v. */",
@@ -312,7 +319,7 @@ def _chances(program: Program, name: str, tables: Tables) -> str:
     """The function that writes posteriors."""
     text = CText(tables)
     answers = [chance.write(text) for chance in program.chances]
-    lines = _reading(program, name)
+    lines = _reading(program)
     return "\n".join(
         [
             "/* Chance of each class; 0, or -1 for a row that is refused. */",

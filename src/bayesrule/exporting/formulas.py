@@ -25,8 +25,10 @@ from bayesrule.exporting.arithmetic import (
     Level,
     Lookup,
     Number,
-    Row,
     Shared,
+)
+from bayesrule.exporting.rows import Row
+from bayesrule.exporting.terms import (
     increasing,
     log,
     log1p,

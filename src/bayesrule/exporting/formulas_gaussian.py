@@ -22,14 +22,16 @@ from bayesrule.exporting.arithmetic import (
     Expression,
     Lookup,
     Number,
-    Row,
     Shared,
+)
+from bayesrule.exporting.formulas import Scores, formulas, read
+from bayesrule.exporting.rows import Row
+from bayesrule.exporting.terms import (
     extreme,
     log,
     log1p,
     total,
 )
-from bayesrule.exporting.formulas import Scores, formulas, read
 from bayesrule.gaussian_laws import (
     BesideConstants,
     DiagonalGaussian,

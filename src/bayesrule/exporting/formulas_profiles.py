@@ -17,13 +17,15 @@ from bayesrule.exporting.arithmetic import (
     CannotExportError,
     Choice,
     Compared,
-    Entry,
     Expression,
     Level,
     Lookup,
     Number,
-    Row,
     Shared,
+)
+from bayesrule.exporting.formulas import Scores, formulas, read
+from bayesrule.exporting.rows import Entry, Row
+from bayesrule.exporting.terms import (
     exp,
     extreme,
     first_extreme,
@@ -32,7 +34,6 @@ from bayesrule.exporting.arithmetic import (
     power,
     total,
 )
-from bayesrule.exporting.formulas import Scores, formulas, read
 from bayesrule.grids import GridCells
 from bayesrule.metrics import Metric
 from bayesrule.mixtures import Components

@@ -12,7 +12,6 @@ from bayesrule.aside import write_aside
 from bayesrule.classifier import BayesClassifier
 from bayesrule.exporting.arithmetic import CannotExportError
 from bayesrule.exporting.c_header import c_header
-from bayesrule.exporting.gathering import Gathering
 from bayesrule.exporting.json_document import json_text
 from bayesrule.exporting.markdown import markdown
 from bayesrule.exporting.onnx_graph import onnx_bytes
@@ -127,12 +126,10 @@ def settings_of(form: str) -> list[str]:
 
 def _check_size(program: Program) -> None:
     """Refuse programs that nothing would compile."""
-    seen = Gathering()
-    for expression in (program.decision, *program.chances):
-        expression.write(seen)
-    if seen.size > MOST_OPERATIONS:
+    size = program.size()
+    if size > MOST_OPERATIONS:
         raise CannotExportError(
-            f"The rule takes {seen.size:,} operations a row, more than the {MOST_OPERATIONS:,} "
+            f"The rule takes {size:,} operations a row, more than the {MOST_OPERATIONS:,} "
             "that can be written out. Use fewer columns, profiles or classes, or a diagonal "
             "covariance."
         )

@@ -13,7 +13,8 @@ import numpy as np
 from bayesrule.addresses import levels_at
 from bayesrule.columns import ColumnsLaw
 from bayesrule.discrete import BernoulliLaw, CategoricalLaw
-from bayesrule.exporting.program import Program, changes_of_two
+from bayesrule.exporting.changes import changes_of_two
+from bayesrule.exporting.program import Program
 from bayesrule.gaussian_laws import BesideConstants, DiagonalGaussian, FullGaussian
 from bayesrule.grids import GridCells
 from bayesrule.histogram_laws import HistogramColumnsLaw

@@ -12,8 +12,7 @@ order in which Python compares them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,21 +31,22 @@ from bayesrule.exporting.arithmetic import (
     Level,
     Lookup,
     Number,
-    Row,
     Shared,
-    entry_of,
+)
+from bayesrule.exporting.changes import best_at, changes_of_two
+from bayesrule.exporting.formulas import read
+from bayesrule.exporting.gathering import Gathering
+from bayesrule.exporting.rows import Row, entry_of
+from bayesrule.exporting.terms import (
     exp,
     extreme,
     first_extreme,
     total,
 )
-from bayesrule.exporting.formulas import read
-from bayesrule.exporting.gathering import Gathering
 from bayesrule.summary import plain_values
 
-#: Numbers on either side of a change that are looked at one by one: rounding may make an answer
-#: go to and fro there.
-NEARBY = 64
+#: How many times as long a program must be to have a shorter one for rows without gaps beside it.
+MUCH = 2
 #: Changes of the decision that are told one after the other; more are searched in halves.
 FEW_CHANGES = 3
 
@@ -71,6 +71,8 @@ class Program:
         The posterior of each class.
     law : object
         The settled log-density.
+    whole : Program or None
+        A shorter program for rows without gaps, where there may be gaps and it is much shorter.
     """
 
     columns: tuple[Column, ...]
@@ -83,6 +85,14 @@ class Program:
     decision: Expression
     chances: tuple[Expression, ...]
     law: Any
+    whole: Program | None = None
+
+    def size(self) -> int:
+        """Operations that a decision and the chances take."""
+        found = Gathering()
+        for expression in (self.decision, *self.chances):
+            expression.write(found)
+        return found.size
 
 
 def program_of(clf: BayesClassifier, *, gaps: bool = True) -> Program:
@@ -108,7 +118,7 @@ def program_of(clf: BayesClassifier, *, gaps: bool = True) -> Program:
     for expression in (decision, *chances):
         expression.write(found)
     columns = tuple(found.columns[j] for j in sorted(found.columns))
-    return Program(
+    program = Program(
         columns,
         n_columns,
         tuple(str(label) for label in clf.classes_.tolist()),
@@ -120,6 +130,10 @@ def program_of(clf: BayesClassifier, *, gaps: bool = True) -> Program:
         chances,
         settled.log_density,
     )
+    if not gaps or not any(column.gaps for column in columns):
+        return program
+    whole = program_of(clf, gaps=False)
+    return replace(program, whole=whole) if MUCH * whole.size() < program.size() else program
 
 
 def _decided(
@@ -142,7 +156,7 @@ def _decided(
     whole = Shared(1.0 / Shared(total(list(weights.values()))))
     shares = {k: Shared(weights[k] * whole) for k in living}
     if len(living) == 1:
-        best: Expression = Number(_best_at(0.0, (living[0], living[0]), priors, gain))
+        best: Expression = Number(best_at([0.0], (living[0], living[0]), priors, gain)[0])
     elif len(living) == 2:
         a, b = living
         best = _by_difference(Shared(joint[b] - joint[a]), (a, b), priors, gain)
@@ -188,80 +202,3 @@ def _by_difference(
     for (at, _), before in zip(reversed(changes), reversed(befores), strict=False):
         found = Choice(Compared("<", difference, Number(at)), Number(before), found)
     return found
-
-
-def _best_at(differences: Any, pair: tuple[int, int], priors: np.ndarray, gain: np.ndarray) -> Any:
-    """Python's decision for log-odds of the second class of a pair over the first."""
-    differences = np.asarray(differences, dtype=float)
-    rows = np.full((differences.size, len(priors)), -np.inf)
-    rows[:, pair[1]] = differences.ravel()
-    rows[:, pair[0]] = 0.0
-    even = np.zeros(len(priors))
-    even[list(pair)] = 1.0
-    best = decide.best_decisions(rows, even, gain)[0].astype(float)
-    return best if differences.ndim else float(best[0])
-
-
-def changes_of_two(
-    pair: tuple[int, int], priors: np.ndarray, gain: np.ndarray
-) -> tuple[float, list[tuple[float, float]]]:
-    """The decision at the lowest log-odds, and each (log-odds from which on, decision) after it."""
-    slopes = gain[pair[1]] - gain[pair[0]]
-    with np.errstate(all="ignore"):
-        # Where two decisions gain the same: gain_a + odds gain_b equal for both.
-        apart = gain[pair[0]][:, None] - gain[pair[0]]
-        odds = -apart / (gain[pair[1]][:, None] - gain[pair[1]])
-        crossings = np.log(odds[np.isfinite(odds) & (odds > 0)])
-    assert len(slopes)
-    marks = np.unique(np.concatenate([[-2000.0, -745.2, 0.0, 745.2, 2000.0], crossings]))
-    between = np.concatenate([marks, (marks[1:] + marks[:-1]) / 2])
-    near = (marks[:, None] + np.spacing(marks)[:, None] * np.arange(-NEARBY, NEARBY + 1)).ravel()
-    points = np.unique(np.concatenate([between, near]))
-    answers = _best_at(points, pair, priors, gain)
-    changes: list[tuple[float, float]] = []
-    for i in np.flatnonzero(np.diff(answers)):
-        changes += _changes_between(points[i], points[i + 1], pair, priors, gain)
-    merged: list[tuple[float, float]] = []
-    last = float(answers[0])
-    for at, decision in changes:
-        if decision != last:
-            merged.append((at, decision))
-            last = decision
-    return float(answers[0]), merged
-
-
-def _changes_between(
-    low: float, high: float, pair: tuple[int, int], priors: np.ndarray, gain: np.ndarray
-) -> list[tuple[float, float]]:
-    """Where the decision changes between two log-odds of different decisions."""
-    before = _best_at(low, pair, priors, gain)
-    below, above = _ordered(low), _ordered(high)
-    while above - below > 1:
-        middle = (below + above) // 2
-        if _best_at(_number(middle), pair, priors, gain) == before:
-            below = middle
-        else:
-            above = middle
-    window = range(max(above - NEARBY, _ordered(low)), min(above + NEARBY, _ordered(high)) + 1)
-    points = np.array([_number(i) for i in window])
-    answers = _best_at(points, pair, priors, gain)
-    found = []
-    for (_, was), (at, now) in pairwise(zip(points, answers, strict=True)):
-        if was != now:
-            found.append((float(at), float(now)))
-    end = _best_at(high, pair, priors, gain)
-    if answers[-1] != end and window[-1] < _ordered(high):
-        found += _changes_between(float(points[-1]), high, pair, priors, gain)
-    return found
-
-
-def _ordered(value: float) -> int:
-    """A number's place among all numbers."""
-    bits = int(np.float64(value).view(np.int64))
-    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
-
-
-def _number(place: int) -> float:
-    """The number at a place among all numbers."""
-    bits = place if place >= 0 else (-place) | (1 << 63)
-    return float(np.uint64(bits).view(np.float64))
