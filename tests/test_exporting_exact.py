@@ -24,6 +24,7 @@ from bayesrule import (
     CannotExportError,
     Categorical,
     CellProfiles,
+    Cells,
     Columns,
     Gaussian,
     KMeansProfiles,
@@ -84,6 +85,38 @@ def test_boundaries_of_cells_are_exact_to_the_last_bit(tmp_path, engine):
     assert len(set(expected)) > 1
     for language, got in everywhere(clf, rows, tmp_path, engine).items():
         assert got == expected, language
+
+
+def test_cells_of_categories_and_gaps_are_exact(tmp_path, engine):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 900)
+    X = pd.DataFrame(
+        {
+            "size": np.where(rng.random(900) < 0.2 + 0.2 * y, np.nan, rng.normal(size=900) + y),
+            "town": np.array(["A", "B", "C", "D"])[(y + rng.integers(0, 3, 900)) % 4],
+            "dose": rng.normal(size=900) - y,
+        }
+    )
+    clf = BayesClassifier(Cells(60), gain=[[1, -1, 0.4], [-2, 3, 0.6]]).fit(X, y)
+    cuts = clf.density_.boundaries_
+    assert any(clf.density_.gaps)
+    assert sum(map(len, cuts)) > 3
+    rows = pd.DataFrame(
+        [
+            [a, b, c]
+            for a in [*beside(cuts[0]), np.nan, -9.0]
+            for b in ["A", "B", "C", "D", "never seen", None]
+            for c in [*beside(cuts[2]), np.nan, 9.0]
+        ],
+        columns=list(X),
+    )
+    expected = [str(d) for d in clf.predict(rows)]
+    assert len(set(expected)) == 3
+    for language, got in everywhere(clf, rows, tmp_path, engine).items():
+        assert got == expected, language
+    table = export(clf, "markdown").partition("## Decision table")[2]
+    assert "missing" in table
+    assert len(table.strip().splitlines()) == 2 + clf.density_.n_cells_
 
 
 def test_thresholds_and_categories_are_exact(tmp_path, engine):

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesrule import decide
 from bayesrule.addresses import levels_at
+from bayesrule.cells_law import CellsLaw
 from bayesrule.columns import ColumnsLaw
 from bayesrule.discrete import BernoulliLaw, CategoricalLaw
 from bayesrule.exporting.changes import changes_of_two
@@ -303,6 +305,45 @@ def _profiled(
     ]
     header = [*header, *(f"chance of {plain(name)}" for name in program.classes), "decide"]
     return [Section("Decision table", header, rows)]
+
+
+@described.register
+def _cells(law: CellsLaw, program: Program, names: Sequence[str] | None = None) -> list[Section]:
+    shown = _names(program, names)
+    known = {column.name: column.labels for column in program.columns}
+    told = [
+        [*_ranges_of(cuts, known.get(name, ())), *(["missing"] if gap else [])]
+        for name, cuts, gap in zip(shown, law.boundaries, law.gaps, strict=True)
+    ]
+    levels = levels_at(np.arange(len(law.shares)), [len(ranges) for ranges in told])
+    apart = [j for j, ranges in enumerate(told) if len(ranges) > 1]
+    cells = [[told[j][row[j]] for j in apart] for row in levels]
+    header = [plain(shown[j]) for j in apart]
+    if names is not None:
+        rows = [
+            [*cell, *(chance(p) for p in shares)]
+            for cell, shares in zip(cells, law.shares, strict=True)
+        ]
+        header += [plain(name) for name in program.classes]
+        return [Section("How often each cell is seen", header, rows)]
+    best, _ = decide.best_decisions(law.lookup, program.priors, program.gain)
+    posterior, _, _ = decide.posterior(law.lookup, program.priors)
+    rows = [
+        [*cell, *(chance(p) for p in chances), plain(program.decisions[d])]
+        for cell, chances, d in zip(cells, posterior, best, strict=True)
+    ]
+    header += [*(f"chance of {plain(name)}" for name in program.classes), "decide"]
+    return [Section("Decision table", header, rows)]
+
+
+def _ranges_of(cuts: np.ndarray, labels: Sequence[Any]) -> list[str]:
+    """The levels between boundaries; of a category, which is cut by its rank, the labels."""
+    if not labels or len(cuts) == 0:
+        return _ranges(cuts)
+    level = np.searchsorted(cuts, np.arange(len(labels)), side="right")
+    groups = [[label for label, at in zip(labels, level, strict=True) if at == n] for n in
+              range(len(cuts) + 1)]  # fmt: skip
+    return [", ".join(plain(label) for label in group) or "none" for group in groups]
 
 
 @singledispatch

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+import bayesrule.exporting.formulas_cells
 import bayesrule.exporting.formulas_gaussian
-import bayesrule.exporting.formulas_profiles  # noqa: F401  (both add to the laws that are known)
+import bayesrule.exporting.formulas_profiles  # noqa: F401  (they add to the laws that are known)
 from bayesrule import decide
 from bayesrule.classifier import BayesClassifier
 from bayesrule.exporting.arithmetic import (
