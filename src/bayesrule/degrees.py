@@ -8,7 +8,7 @@ Degrees and scale c pull on one another more than on anything else, so one Newto
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import polygamma, psi
+from scipy.special import psi, zeta
 
 from bayesrule.kernels import elliptical as loops
 
@@ -18,32 +18,42 @@ LEAST, MOST = 0.5, 1e6
 FIRST = 4.0
 
 
-def better_degrees(
-    groups: list[list[tuple[np.ndarray, np.ndarray, int]]], dof: float
-) -> tuple[float, np.ndarray]:
-    """A Newton step of the degrees of freedom that groups share, and of the scale of each group.
+#: Newton steps on the same distances at most, and the change after which more are idle.
+STEPS, IDLE = 4, 1e-4
 
-    Parameters
-    ----------
-    groups : list of lists of (t, weights, m)
-        Squared distances of the rows of each group over m columns.
-    dof : float
+#: Squared distances of the rows of a group over m columns: (t, weights, m), piece by piece.
+Measured = list[tuple[np.ndarray, np.ndarray, int]]
 
-    Returns
-    -------
-    dof : float
-    scales : ndarray
-        What to multiply the scatter of each group by.
+
+def better_degrees(groups: list[Measured], dof: float) -> tuple[float, np.ndarray]:
+    """Degrees of freedom that groups share, and what to multiply each group's scatter by.
+
+    They are those of the greatest likelihood, up to a few Newton steps, for scatters that stay as
+    they are but for their sizes.
     """
+    scales = np.ones(len(groups))
+    for _ in range(STEPS):
+        better, by = _newton(groups, dof, scales)
+        moved = max(abs(1.0 / better - 1.0 / dof), float(np.abs(by - 1.0).max()))
+        dof, scales = better, scales * by
+        if moved < IDLE:
+            break
+    return dof, scales
+
+
+def _newton(groups: list[Measured], dof: float, scales: np.ndarray) -> tuple[float, np.ndarray]:
+    """One step of both."""
+    # The derivative of psi is zeta(2, .), which is much faster to call than polygamma.
     of_dof, of_dof_twice = 0.0, 0.0
+    at, bent = float(psi(0.5 * dof)), float(zeta(2.0, 0.5 * dof))
     slope, bend, cross = np.zeros((3, len(groups)))
     for g, (t, weights, m) in ((g, piece) for g, group in enumerate(groups) for piece in group):
         half = 0.5 * (dof + m)
         sums = np.zeros(4)
-        loops.dof_sums(t, weights, dof, sums)
+        loops.dof_sums(t, weights, dof, scales[g], sums)
         total, logs, b, spread = sums
-        first = 0.5 * float(psi(half) - psi(0.5 * dof)) - 0.5 * m / dof
-        second = 0.25 * float(polygamma(1, half) - polygamma(1, 0.5 * dof)) + 0.5 * m / dof**2
+        first = 0.5 * (float(psi(half)) - at) - 0.5 * m / dof
+        second = 0.25 * (float(zeta(2.0, half)) - bent) + 0.5 * m / dof**2
         of_dof += total * first - 0.5 * logs + half * b / dof
         of_dof_twice += total * second + 0.5 * b / dof - 0.5 * m * b / dof**2
         of_dof_twice -= half * spread / dof**2
@@ -58,7 +68,8 @@ def better_degrees(
     curve -= float(np.sum(mixed**2 / bend))
     s = 1.0 / dof
     wanted = s - down / curve if curve < 0 else s * (2.0 if down > 0 else 0.5)
-    wanted = float(np.clip(wanted, max(s / 8.0, 1.0 / MOST) if wanted > 0 else 1.0 / MOST, 8.0 * s))
-    wanted = float(np.clip(wanted, 1.0 / MOST, 1.0 / LEAST))
+    # Eight times more or less at most, but straight to the Gaussian where the step says so.
+    least = s / 8.0 if wanted > 0 else 0.0
+    wanted = min(max(wanted, least, 1.0 / MOST), 8.0 * s, 1.0 / LEAST)
     steps = -(slope + mixed * (wanted - s)) / bend
-    return 1.0 / wanted, np.exp(np.clip(steps, -1.0, 1.0))
+    return 1.0 / wanted, np.exp(np.minimum(np.maximum(steps, -1.0), 1.0))

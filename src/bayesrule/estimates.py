@@ -254,7 +254,7 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
             swept, apart = group.layout.run(
                 group.ellipses, weighting, group.pull, held, 2, wanted.tol
             )
-            if lost(group.ellipses, group.sweeps, apart) and not group.repaired:
+            if not group.repaired and lost(group.ellipses, group.sweeps, apart):
                 group.regularise()
                 apart, done = np.inf, 0
             group.layout.measure(group.ellipses)

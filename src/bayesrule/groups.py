@@ -42,14 +42,18 @@ class Group:
 
     def begin(self, share: float) -> bool:
         """Mean and covariance of the rows; False where the covariance cannot be inverted."""
-        self.pull = Pull(share, self.typical)
-        unit = np.sqrt(np.where(self.spread > 0, self.spread, self.typical))
-        m = len(unit)
-        self.ellipses = Ellipses(self.start.copy(), np.diag(unit), np.diag(1.0 / unit), float(m))
+        self._unfold(share, np.where(self.spread > 0, self.spread, self.typical))
         _, furthest = self.layout.run(self.ellipses, EQUAL, self.pull, True, 1, 0.0)
         # A column that varies by rounding alone would look as sound as any other.
         varies = share > 0 or bool((self.spread > 0).all())
         return bool(varies and np.isfinite(furthest) and self.ellipses.sound)
+
+    def _unfold(self, share: float, variances: np.ndarray) -> None:
+        """Start with these variances, columns apart."""
+        self.pull = Pull(share, self.typical)
+        unit = np.sqrt(variances)
+        sides = np.diag(unit), np.diag(1.0 / unit)
+        self.ellipses = Ellipses(self.start.copy(), *sides, float(len(unit)))
 
     def automatic_share(self) -> float:
         """Oracle weight of the pull, told from the directions of the rows (their unit vectors)."""
@@ -57,8 +61,8 @@ class Group:
         if m == 1:
             return 1.0
         # With all of the scatter on its diagonal, sweeps move the location alone.
-        self.begin(1.0)
-        self.layout.run(self.ellipses, Weighting(loops.TYLER), self.pull, False, 5, 0.0)
+        self._unfold(1.0, self.typical)
+        self.layout.run(self.ellipses, Weighting(loops.TYLER), self.pull, False, 3, 0.0)
         squares = float(np.sum((self.layout.sums[0] / n) ** 2))
         above = m * m + (1 - 2 / m) * squares
         below = m * m - n * m - 2 * n + (n + 1 + 2 * (n - 1) / m) * squares

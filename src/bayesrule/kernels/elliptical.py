@@ -166,7 +166,7 @@ def measure(tiles, tile_class, location, inverse, out):
         whiten_tile(tiles[b], location[tile_class[b]], inverse, z, out[b])
 
 
-@compiled
+@compiled(reassociate=True)
 def cholesky(matrix):
     """Lower factor; its first entry is NaN where there is none."""
     m = matrix.shape[0]
@@ -188,15 +188,15 @@ def cholesky(matrix):
 
 @compiled
 def lower_solve(factor, right):
-    """factor^-1 right, in place of right."""
+    """factor^-1 right, in place of right; both are lower triangles."""
     m = factor.shape[0]
     for i in range(m):
         for c in range(i):
             by = factor[i, c]
-            for j in range(right.shape[1]):
+            for j in range(c + 1):
                 right[i, j] -= by * right[c, j]
         own = 1.0 / factor[i, i]
-        for j in range(right.shape[1]):
+        for j in range(i + 1):
             right[i, j] *= own
 
 
@@ -345,14 +345,18 @@ def middle_of(t, weights):
 
 
 @compiled
-def dof_sums(t, weights, dof, sums):
-    """Sums over rows of w, w log(1 + t/v), w b and w b (1 - b), with b = t / (v + t)."""
+def dof_sums(t, weights, dof, scale, sums):
+    """Sums over rows of w, w log(1 + t/v), w b and w b (1 - b), with b = t / (v + t).
+
+    Squared distances are divided by ``scale`` first.
+    """
     for i in range(t.size):
         w = weights[i]
         if w > 0.0:
-            b = t[i] / (dof + t[i])
+            d = t[i] / scale
+            b = d / (dof + d)
             sums[0] += w
-            sums[1] += w * math.log1p(t[i] / dof)
+            sums[1] += w * math.log1p(d / dof)
             sums[2] += w * b
             sums[3] += w * b * (1.0 - b)
 
