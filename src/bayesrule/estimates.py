@@ -261,7 +261,19 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
             furthest, sweeps = max(furthest, apart), max(sweeps, swept)
             group.sweeps += swept
         done += sweeps
-        better, scales = better_degrees([group.layout.measured() for group in groups], dof)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            measured = [group.layout.measured() for group in groups]
+            better, scales = better_degrees(measured, dof)
+        if not (np.isfinite(better) and np.isfinite(scales).all()):
+            # Some scatter has lost a direction faster than it was told to be lost.
+            if all(group.repaired for group in groups):
+                done = wanted.max_iter
+                break
+            for group in groups:
+                if not group.repaired:
+                    group.regularise()
+            dof, done = FIRST, 0
+            continue
         for group, by in zip(groups, scales, strict=True):
             group.ellipses.rescale(float(by))
         # In 1 / dof, as the law depends on it: a thousand degrees are as good as two thousand.

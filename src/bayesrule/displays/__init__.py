@@ -13,6 +13,7 @@ from bayesrule.displays.contributions import ContributionDisplay
 from bayesrule.displays.curves import GainCurveDisplay
 from bayesrule.displays.densities import ClassDensityDisplay
 from bayesrule.displays.estimates import DensityContourDisplay, DensityCurveDisplay
+from bayesrule.displays.outlyingness import OutlyingnessDisplay
 from bayesrule.displays.priors import PriorComparisonDisplay, PriorValueDisplay
 from bayesrule.displays.profiles import ProfileDisplay
 from bayesrule.displays.regions import DecisionRegionDisplay
@@ -28,6 +29,7 @@ __all__ = [
     "DensityContourDisplay",
     "DensityCurveDisplay",
     "GainCurveDisplay",
+    "OutlyingnessDisplay",
     "PriorComparisonDisplay",
     "PriorValueDisplay",
     "ProfileDisplay",
