@@ -244,6 +244,7 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
         for group in groups:
             group.dof = float(wanted.dof)
             _sweep(group, Weighting(loops.STUDENT, group.dof), wanted)
+            group.hold_up()
         return
     held, dof = wanted.held is not None, FIRST
     done = 0
@@ -274,8 +275,10 @@ def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
                     group.regularise()
             dof, done = FIRST, 0
             continue
-        for group, by in zip(groups, scales, strict=True):
-            group.ellipses.rescale(float(by))
+        for g, group in enumerate(groups):
+            group.ellipses.rescale(float(scales[g]))
+            if group.hold_up():
+                scales[g] = 1.0  # as narrow as it may be: that is settled
         # In 1 / dof, as the law depends on it: a thousand degrees are as good as two thousand.
         moved = max(abs(1.0 / better - 1.0 / dof), float(np.abs(scales - 1.0).max(initial=0.0)))
         dof = better

@@ -14,6 +14,9 @@ import numpy as np
 from bayesrule.ellipses import EQUAL, Ellipses, Layout, Pull, Weighting
 from bayesrule.kernels import elliptical as loops
 
+#: Least size of a scatter, as a share of the variances. One point that holds most of the rows would
+#: have Students as narrow as the numbers allow.
+LEAST_SIZE = 1e-6
 #: Least share of an automatic pull: enough to make any scatter invertible.
 LEAST_PULL = 1e-6
 
@@ -74,3 +77,12 @@ class Group:
         wanted = self.pull.share
         if not self.begin(max(self.automatic_share(), wanted)):
             self.begin(1.0)
+
+    def hold_up(self) -> bool:
+        """Keep the scatter from shrinking into a point; whether it did."""
+        size = float(np.mean((self.ellipses.factor**2).sum(axis=1) / self.typical))
+        if size >= LEAST_SIZE:
+            return False
+        self.repaired = True
+        self.ellipses.rescale(LEAST_SIZE / max(size, np.finfo(float).tiny))
+        return True
