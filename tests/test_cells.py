@@ -188,6 +188,16 @@ def test_models_of_shared_boundaries_merge():
         parts[0].merge(fitted(max_cells=3))
 
 
+def test_ten_thousand_cells_of_two_classes_take_less_than_64_kilobytes(tmp_path):
+    world = datasets.make_cells(400_000, (2, 2, 2, 2), seed=0)
+    own = Cells(boundaries=[np.linspace(0, 1, 11)[1:-1]] * 4)
+    clf = BayesClassifier(own, priors=world.priors, gain=world.gain).fit(world.X, world.y)
+    assert clf.density_.n_cells_ == 10_000
+    save(clf, tmp_path / "cells.bayes")
+    assert (tmp_path / "cells.bayes").stat().st_size < 64 * 1024
+    np.testing.assert_array_equal(load(tmp_path / "cells.bayes").stats_.sums, clf.stats_.sums)
+
+
 def test_decisions_by_lookup_are_those_row_by_row():
     clf = fitted(max_cells=50)
     many = np.resize(WORLD.X, (70_000, 3))

@@ -352,6 +352,31 @@ def test_feature_names_are_kept_and_checked(tmp_path: Path) -> None:
         loaded.predict(X[:, :2])
 
 
+@pytest.mark.parametrize(
+    ("values", "itemsize"),
+    [
+        (np.arange(70.0), 1),
+        (np.arange(70.0) * 900, 2),
+        (np.arange(70.0).reshape(2, 35) + 2**31, 4),
+        (np.arange(70.0) + 2.0**32, 8),
+        (np.arange(70.0) - 1, 8),
+        (np.arange(70.0) / 2, 8),
+        (np.append(np.arange(70.0), -0.0), 8),
+        (np.append(np.arange(70.0), np.nan), 8),
+        (np.arange(9.0), 8),
+    ],
+)
+def test_whole_numbers_take_little_room_and_keep_their_bits(
+    values: np.ndarray, itemsize: int
+) -> None:
+    encoder = Encoder(KNOWN)
+    content = encoder.encode(values, "values")
+    assert encoder.arrays[0].itemsize == itemsize
+    (found,) = (Decoder(KNOWN, encoder.arrays.__getitem__, 1).decode(content),)
+    assert found.dtype == values.dtype
+    assert found.tobytes() == values.tobytes()
+
+
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("one", "two.bayes", "three.zip")]
     save(BayesClassifier(Gaussian("tied")).fit(GAPS, Y), paths[0])

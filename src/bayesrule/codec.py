@@ -5,6 +5,7 @@ what its content is::
 
     {"tuple": [1, 2]}   {"dict": [[true, 0.5]]}   {"float": "inf"}   {"int8": 3}
     {"array": 7}        the array in arrays/7.npy
+    {"whole": 7}        that array as float64: whole numbers kept as integers, to save space
     {"transposed": 7}   the transpose of that array: its memory is in the order of columns
     {"texts": ...}      an object array of text, as UTF-8 bytes and lengths in two arrays
     {"objects": ...}    an object array of other labels
@@ -58,6 +59,22 @@ MUST = Parameter.empty
 def fields_of(known: Callable[..., Any]) -> dict[str, Any]:
     """Parameters of a type's constructor and their defaults."""
     return {name: p.default for name, p in signature(known).parameters.items()}
+
+
+#: Floats that are kept as integers where all are whole: fewer are not worth the trouble.
+MANY = 64
+
+
+def narrow_type(array: np.ndarray) -> np.dtype[Any] | None:
+    """The narrowest integers that hold the whole numbers of a float64 array; None if none do.
+
+    Counts are most of what models of counts keep, and most of a count is zeros.
+    """
+    if array.dtype != np.float64 or array.size < MANY:
+        return None
+    if np.signbit(array).any() or not (array < 2.0**32).all() or (array != np.floor(array)).any():
+        return None
+    return np.min_scalar_type(int(array.max()))
 
 
 class Encoder:
@@ -122,15 +139,17 @@ class Encoder:
             )
         # Sums depend, in their last bits, on the order of memory: it is kept.
         flip = array.flags.f_contiguous and not array.flags.c_contiguous
+        narrow = None if flip else narrow_type(array)
         key = id(array), flip
         if key not in self._places:
             if len(self.arrays) + 1 == MAX_MEMBERS:
                 raise ValueError(f"The model has more than {MAX_MEMBERS - 1} arrays.")
             self._places[key] = len(self.arrays)
             self._kept.append(array)
-            stored = np.asarray(array.T if flip else array, order="C")
+            stored = np.asarray(array.T if flip else array, dtype=narrow, order="C")
             self.arrays.append(stored)
-        return {"transposed" if flip else "array": self._places[key]}
+        tag = "transposed" if flip else "array" if narrow is None else "whole"
+        return {tag: self._places[key]}
 
     def _objects(self, array: np.ndarray, where: str) -> Any:
         items = array.ravel().tolist()
@@ -170,6 +189,7 @@ class Decoder:
             "float": self._special_float,
             "array": self._array,
             "transposed": lambda content: self._array(content).T,
+            "whole": self._whole,
             "texts": self._texts,
             "objects": self._objects,
         }
@@ -253,6 +273,12 @@ class Decoder:
         if array is None:
             array = self._arrays[content] = self._array_at(content)
         return array
+
+    def _whole(self, content: Any) -> np.ndarray:
+        array = self._array(content)
+        if array.dtype.kind != "u" or array.dtype.itemsize > 4:
+            raise ValueError(f"it has an array of {array.dtype} where whole numbers are needed")
+        return array.astype(np.float64)
 
     def _texts(self, content: Any) -> np.ndarray:
         parts = self._fields(content, ["bytes", "lengths"], "text")
