@@ -211,7 +211,8 @@ STRANGE: list[Any] = [
     {"Sums": {"weight": {"array": 1}, "sums": {"array": 1}}}, {"Several": {"parts": []}},
     {"Several": {"parts": {"tuple": []}}}, {"NamedActions": {"base": None, "actions": [[1, 2]]}},
     {"Rule": {"priors": {"array": 1}, "gain": {"array": 1}}}, {"os.system": "true"},
-    {"transposed": 3}, {"whole": 0}, {"whole": 1}, {"type": "Gaussian"}, {"Model": None}, {"Learned": {"classes": 3}},
+    {"transposed": 3}, {"type": "Gaussian"}, {"Model": None}, {"Learned": {"classes": 3}},
+    {"whole": 0}, {"whole": 1},
 ]  # fmt: skip
 
 

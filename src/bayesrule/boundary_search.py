@@ -25,6 +25,7 @@ import numpy as np
 
 from bayesrule.addresses import flattened, strides
 from bayesrule.boundaries import equal_gaps
+from bayesrule.density import Rule
 from bayesrule.kernels import search as loops
 from bayesrule.kernels.blocks import map_blocks
 
@@ -63,7 +64,7 @@ class Score:
     rows: float
 
     @classmethod
-    def of(cls, objective: str, totals: np.ndarray, rule: Any, halves: bool) -> Score:
+    def of(cls, objective: str, totals: np.ndarray, rule: Rule, halves: bool) -> Score:
         """The score of rows whose planes weigh ``totals``."""
         priors = np.tile(rule.priors, 2 if halves else 1)
         share = np.divide(priors, totals, out=np.zeros(len(totals)), where=totals > 0)
@@ -76,6 +77,13 @@ class Score:
         gain = np.ascontiguousarray(rule.gain, np.float64)
         known = np.asarray(rule.priors, np.float64)
         return cls(kind, weight, known, gain, float(weight @ totals), float(totals.sum()))
+
+    def of_sample(self, totals: np.ndarray) -> Score:
+        """The same score of some rows, whose planes weigh ``totals``."""
+        halves = len(self.weight) > len(self.priors)
+        brier = self.kind in (loops.LEFT_OUT_BRIER, loops.SPLIT_BRIER)
+        rule = Rule(self.priors, self.gain)
+        return Score.of("brier" if brier else "gain", totals, rule, halves)
 
     def price(self, worth: float, others: int) -> float:
         """What a boundary must be worth where it cuts through so many cells of the other features.

@@ -25,6 +25,7 @@ from bayesrule.density import Density, Rule
 from bayesrule.keys import row_keys
 from bayesrule.memberships import Memberships
 from bayesrule.notices import NotConvergedWarning
+from bayesrule.perturbing import perturbed_boundaries
 from bayesrule.progress import progress
 from bayesrule.searching import SAMPLE, Plan, optimal_boundaries
 from bayesrule.stopwatch import Stopwatch
@@ -63,15 +64,21 @@ def learned_boundaries(
         return _without_search(settings, table, memberships, fixed, levels), gaps, watch
     features = Features(tuple(f is None for f in fixed), gaps)
     start = _start(settings, fixed, gaps)
-    plan = Plan(features, settings.max_cells, levels, start, fixed)
     supply = Supply(table, memberships, _halves(settings, table, memberships))
-    sample = supply.sample(settings.random_state)
-    halves = supply.halves is not None
-    totals = supply.totals(), sample.totals(supply.n_planes)
-    score, sample_score = (Score.of(settings.objective, t, rule, halves) for t in totals)
+    score = Score.of(settings.objective, supply.totals(), rule, supply.halves is not None)
     with progress("Searching boundaries") as meter, stopped_by_interrupt(watch):
         watch.meter = meter
-        found = optimal_boundaries(supply, sample, plan, score, sample_score, watch)
+        if settings.boundaries == "paper":
+            assert levels is not None
+            start = start or _without_search(settings, table, memberships, fixed, levels)
+            rows, seed = supply.rows(), settings.random_state
+            found = perturbed_boundaries(rows, start, features, score, watch, seed)
+        else:
+            plan = Plan(features, settings.max_cells, levels, start, fixed)
+            sample = supply.sample(settings.random_state)
+            found = optimal_boundaries(
+                supply, sample, plan, score, score.of_sample(supply.planes_of(sample)), watch
+            )
         watch.meter = None
     if watch.stopped:
         warnings.warn(
@@ -282,7 +289,7 @@ def _without_search(
         values = rows[:, j].astype(np.float64)
         if given is not None:
             found.append(given)
-        elif settings.boundaries == "equal":
+        elif settings.boundaries != "uniform":
             found.append(equal_probability_boundaries(values, n, weights))
         elif np.isnan(values).all():
             found.append(np.empty(0))
@@ -326,27 +333,25 @@ class Supply:
         planes = codes + self.memberships.n_classes * self.halves[rows]
         return np.bincount(planes, weights, self.n_planes)
 
-    def sample(self, seed: int) -> SampledRows:
+    def planes_of(self, rows: Rows) -> np.ndarray:
+        """Weight of each plane in some rows."""
+        return np.bincount(rows.planes, rows.weights, self.n_planes)
+
+    def sample(self, seed: int) -> Rows:
         """Some of the rows, or all."""
         if len(self) <= SAMPLE:
-            part = self
-        else:
-            rng = np.random.default_rng(seed)
-            places = np.sort(rng.choice(len(self), SAMPLE, replace=False))
-            halves = None if self.halves is None else self.halves[places]
-            part = Supply(self.table.take(places), self.memberships.take(places), halves)
-        values, rows, planes, weights = part.block(0, len(part))
+            return self.rows()
+        rng = np.random.default_rng(seed)
+        places = np.sort(rng.choice(len(self), SAMPLE, replace=False))
+        halves = None if self.halves is None else self.halves[places]
+        return Supply(self.table.take(places), self.memberships.take(places), halves).rows()
+
+    def rows(self) -> Rows:
+        """All rows at once, one for each membership."""
+        values, rows, planes, weights = self.block(0, len(self))
         if len(rows) != len(values) or (np.diff(rows) != 1).any():
             values = values[rows]
-        return SampledRows(values, planes, weights)
-
-
-class SampledRows(Rows):
-    """Rows of a sample."""
-
-    def totals(self, n_planes: int) -> np.ndarray:
-        """Weight of each plane."""
-        return np.bincount(self.planes, self.weights, n_planes)
+        return Rows(values, planes, weights)
 
 
 def _halves(settings: Any, table: Table, memberships: Memberships) -> np.ndarray | None:

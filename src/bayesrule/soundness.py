@@ -155,7 +155,7 @@ def check_smoothing(smoothing: Smoothing) -> None:
 
 def check_stage(stage: Stage) -> None:
     require(type(stage.what) is str, "a stage has no name")
-    require_numbers(stage.rows, stage.cells, stage.worth, stage.seconds)
+    require_numbers(stage.rows, stage.cells, stage.worth, stage.seconds, stage.tried)
 
 
 def check_fitted_histogram(fitted: FittedHistogram) -> None:

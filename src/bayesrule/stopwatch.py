@@ -22,6 +22,8 @@ class Stage:
         The objective per row: minus the Brier score, or the gain.
     seconds : float
         Since the start of the search.
+    tried : int
+        Single moves that were tried so far, in a search that makes such.
     """
 
     what: str
@@ -29,6 +31,7 @@ class Stage:
     cells: int
     worth: float
     seconds: float
+    tried: int = 0
 
 
 @dataclass
@@ -62,6 +65,6 @@ class Stopwatch:
             self.stopped = True
         return self.stopped
 
-    def note(self, what: str, rows: int, cells: int, worth: float) -> None:
+    def note(self, what: str, rows: int, cells: int, worth: float, tried: int = 0) -> None:
         """A stage has ended."""
-        self.stages.append(Stage(what, rows, cells, worth, self.seconds))
+        self.stages.append(Stage(what, rows, cells, worth, self.seconds, tried))
