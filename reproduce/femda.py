@@ -222,7 +222,8 @@ def figures(page: Page, splits: int, shares: list[float]) -> None:
         found = real(name, some, shares, few)
         clean[title] = [found[rule][0] for rule in some]
         style.tidy(ax)
-        for i, (rule, values) in enumerate(found.items()):
+        for rule, values in found.items():
+            i = list(rules).index(rule)
             middle = np.median(values, axis=1)
             rows.append((title, rule, *[f"{value:.1f}" for value in middle]))
             ax.plot(100 * np.array(shares), middle, color=style.hue(i), marker="o", markersize=3.5)
@@ -292,8 +293,8 @@ def collapses(page: Page, draws: int) -> None:
     page.text(
         "Weights of 1 / t are infinite at every row, so the equation of the location is solved "
         "at each of them. Shares of Gaussian draws in which one row makes more than half of the "
-        "location, from the mean as the start: as the equation stands, floored at a hundredth of "
-        "the median distance squared (the option '1/t'), and by 1 / sqrt(t), the default."
+        "location, from the mean as the start: as the equation stands, with t floored as the "
+        "option '1/t' does, and by 1 / sqrt(t), the default."
     )
     rows = []
     for m, n in ((2, 30), (4, 40), (10, 30)):
@@ -379,7 +380,7 @@ def fill(page: Page, full: bool) -> None:
         others in the Student rows as only light tails allow. Contaminated training rows cost
         FEMDA and t-QDA next to nothing on clean test rows, so the falls of table 2 can come only
         from contaminated test rows. The stated noise, which keeps each row's direction, takes a few
-        points from them; noise of isotropic direction takes about as much as was published. GQDA's
+        points from them, noise of isotropic direction takes more than was published. GQDA's
         column keeps the better of two rules by accuracy on the test rows; ours is told from
         training rows alone. Figure 1's lead of GQDA on Ionosphere is within the spread of the
         splits. The ridge that the real sets need is not in the paper's text at all; with none, the

@@ -41,13 +41,14 @@ class Weighting:
         One of the codes of :mod:`bayesrule.kernels.elliptical`.
     parameter : float
         Degrees of freedom, or the t from which Huber's weights fall.
-    paper : bool
-        Whether Tyler's locations weigh by 1 / t instead of 1 / sqrt(t).
+    paper : float
+        0 lets Tyler's locations weigh by 1 / sqrt(t); above that they weigh by 1 / t, with t
+        floored at this share of its median.
     """
 
     kind: int
     parameter: float = 0.0
-    paper: bool = False
+    paper: float = 0.0
 
 
 #: Every row counts the same: mean and covariance.

@@ -68,7 +68,8 @@ class Elliptical(Density):
         Degrees of freedom of Students: fitted for each class, one for all classes, or given.
     location_weights : {"1/sqrt(t)", "1/t"}
         How rows weigh in Tyler's location. FEMDA's paper has 1/t, which is infinite at every row,
-        so that the location may end up on one; t is floored at a hundredth of its median.
+        so that the location may end up on one: t is floored, at a hundredth of its median or, among
+        fewer rows, at five times the median over their number.
     threshold : "fitted", number, or (low, high)
         GQDA's c: the one under which most training rows are decided rightly, classes weighing as
         the priors say; given; or the best between two bounds. Where several are as good, the one

@@ -7,7 +7,7 @@ the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (201
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -188,7 +188,7 @@ def _settle(groups: list[Group], wanted: Wanted) -> None:
             _settle_students(groups, wanted, m)
             return
         case "tyler":
-            weighting = Weighting(loops.TYLER, 0.0, wanted.paper)
+            weighting = Weighting(loops.TYLER)
         case "huber":
             cut = float(chi2.ppf(HUBER_SHARE, m))
             # Gaussian rows then have their covariance as the scatter.
@@ -201,9 +201,20 @@ def _settle(groups: list[Group], wanted: Wanted) -> None:
         case _:
             return
     for group in groups:
+        if wanted.paper:
+            weighting = replace(weighting, paper=paper_floor(group.total, len(group.classes)))
         _sweep(group, weighting, wanted)
         if wanted.scatter == "huber":
             group.ellipses.rescale(1.0 / size)
+
+
+def paper_floor(total: float, n_classes: int) -> float:
+    """Share of the median that t is floored at where locations weigh by 1 / t.
+
+    A row at the location then weighs a fifth of what as many others at the median distance do, or
+    a hundred of them at most: with less of a floor it holds the location.
+    """
+    return min(1.0, 0.01 + 5.0 * n_classes / total)
 
 
 def _sweep(group: Group, weighting: Weighting, wanted: Wanted) -> None:

@@ -25,11 +25,9 @@ STUDENT, TYLER, HUBER, STUDENT_SHAPE = 0, 1, 2, 3
 
 #: A squared distance below this share of the median counts as that share: for the scatter only
 #: where a row is at the location up to rounding, for the location where one row would hold it.
-#: Weights of 1 / t grow so fast that one row outweighs a hundred others from a tenth of the median
-#: distance on.
+#: Weights of 1 / t need more: no row may weigh as much as a few of all the others do together.
 AT_LOCATION = 1e-10
 NEAR_LOCATION = 1e-6
-NEAR_LOCATION_PAPER = 1e-2
 
 
 @compiled
@@ -73,6 +71,7 @@ def whiten_tile(tile, location, inverse, z, t):
 def row_weights(t, weights, kind, m, parameter, paper, middle, u, v, slopes):
     """Weights of rows for the scatter (u) and the location (v), times their own weight.
 
+    ``paper`` is 0, or the share of the median that t is floored at for locations by 1 / t.
     ``slopes`` gathers -u't^2 and -2v't, which tell how far a step falls short.
     """
     for f in range(t.size):
@@ -89,9 +88,9 @@ def row_weights(t, weights, kind, m, parameter, paper, middle, u, v, slopes):
             far = max(d, AT_LOCATION * middle)
             u[f] = w * m / far
             slopes[0] += w * m
-            if paper:
-                v[f] = w / max(d, NEAR_LOCATION_PAPER * middle)
-                if d > NEAR_LOCATION_PAPER * middle:
+            if paper > 0.0:
+                v[f] = w / max(d, paper * middle)
+                if d > paper * middle:
                     slopes[1] += 2.0 * w / d
             else:
                 v[f] = w / math.sqrt(max(d, NEAR_LOCATION * middle))
