@@ -1,7 +1,8 @@
 """Soft profiles around given centres, beside the same formulas in numpy and scikit-fuzzy.
 
 Both sides get the centres, so that no search for them is timed: what is left is the table of the
-profiles (fit) and the mean over it (predict_proba). The peers store n x T memberships.
+profiles (fit) and the mean over it (predict_proba). The peers store n x T memberships, or T x T
+ratios of distances for each row where they follow equation (10) to the letter.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from benchmarks.jobs import job
 N_COLUMNS, N_CLASSES, FUZZINESS = 10, 3, 1.3
 TRAINING_ROWS, PROBE_ROWS = 10_000, 2000
 
-#: Memberships beyond which scikit-fuzzy's five copies of them would not fit most machines.
-MOST_STORED = 40_000_000
+#: Memberships beyond which scikit-fuzzy's five copies of them would not fit most machines, and
+#: ratios of distances beyond which equation (10) to the letter takes minutes.
+MOST_STORED, MOST_RATIOS = 40_000_000, 500_000_000
 
 
-class ByNumpy:
-    """Equations (10) to (12) with whole arrays."""
+class Factored:
+    """Equations (10) to (12) with whole arrays, one power for each membership."""
 
     def __init__(self, centres: np.ndarray):
         self.centres = centres
@@ -37,7 +39,7 @@ class ByNumpy:
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> ByNumpy:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Factored:
         classes = np.eye(N_CLASSES)[y]
         table = classes.T @ self.memberships(X)
         self.posterior = table / table.sum(axis=0)
@@ -48,7 +50,20 @@ class ByNumpy:
         return found
 
 
-class ByScikitFuzzy(ByNumpy):
+class AsPrinted(Factored):
+    """Equation (10) as it is printed: a ratio for every two centres, some rows at a time."""
+
+    def memberships(self, X: np.ndarray) -> np.ndarray:
+        degrees = np.empty((len(X), len(self.centres)))
+        size = max(1, 800_000 // len(self.centres) ** 2)
+        for start in range(0, len(X), size):
+            apart = cdist(X[start : start + size], self.centres)
+            ratios = apart[:, :, None] / apart[:, None, :]
+            degrees[start : start + size] = 1.0 / (ratios ** (2.0 / (FUZZINESS - 1.0))).sum(axis=2)
+        return degrees
+
+
+class ByScikitFuzzy(Factored):
     """The same with scikit-fuzzy's memberships, in the one round that fixed centres need."""
 
     def memberships(self, X: np.ndarray) -> np.ndarray:
@@ -67,22 +82,35 @@ def contest(call: str, n_profiles: int, n: int) -> Contest:
     learned = KMeansProfiles(n_profiles, n_init=1).fit(rows).partition_
     centres = learned.columns.T + learned.metric.shift
     ours = BayesClassifier(Profiled(FuzzyProfiles(fuzziness=FUZZINESS, centers=centres)))
-    peers: dict[str, Any] = {"numpy": ByNumpy(centres)}
-    if len(X) * n_profiles <= MOST_STORED and _has_scikit_fuzzy():
+    peers: dict[str, Any] = {
+        "numpy, factored": Factored(centres),
+        "numpy, as printed": AsPrinted(centres),
+    }
+    if _has_scikit_fuzzy():
         peers["scikit-fuzzy"] = ByScikitFuzzy(centres)
+    work = {"numpy, as printed": n_profiles**2 * n / MOST_RATIOS}
+    work["scikit-fuzzy"] = n_profiles * n / MOST_STORED
     if call == "fit":
-        differ = fits_differ(X[:PROBE_ROWS])
-        return Contest(
-            partial(ours.fit, X[:n], y[:n]),
-            differ,
-            {name: partial(peer.fit, X[:n], y[:n]) for name, peer in peers.items()},
-        )
+        calls = {
+            name: partial(peer.fit, X[:n], y[:n])
+            for name, peer in peers.items()
+            if work.get(name, 0.0) <= 1.0
+        }
+        return Contest(partial(ours.fit, X[:n], y[:n]), fits_differ(X[:PROBE_ROWS]), calls)
     ours.fit(rows, codes)
-    return Contest(
-        partial(ours.predict_proba, X[:n]),
-        probabilities_differ,
-        {name: partial(peer.fit(rows, codes).predict_proba, X[:n]) for name, peer in peers.items()},
-    )
+    parts = {
+        name: int(np.ceil(share)) for name, share in work.items() if name in peers and share > 1.0
+    }
+    calls = {
+        name: partial(peer.fit(rows, codes).predict_proba, X[: n // parts.get(name, 1)])
+        for name, peer in peers.items()
+    }
+    return Contest(partial(ours.predict_proba, X[:n]), _parts_differ, calls, parts)
+
+
+def _parts_differ(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Probabilities of the rows that the peer was asked for."""
+    return probabilities_differ(ours[: len(theirs)], theirs)
 
 
 def _has_scikit_fuzzy() -> bool:

@@ -42,10 +42,11 @@ class Metric:
 
     def __call__(self, rows: Any) -> np.ndarray:
         """The rows, mapped; Euclidean distances between them are the metric."""
+        moved: np.ndarray = rows - self.shift
         if self.matrix.ndim == 1:
-            mapped: np.ndarray = (rows - self.shift) * self.matrix
-        else:
-            mapped = (rows - self.shift) @ self.matrix
+            moved *= self.matrix
+            return moved
+        mapped: np.ndarray = moved @ self.matrix
         return mapped
 
 
@@ -55,9 +56,9 @@ def learn_metric(kind: str, table: Table, memberships: Memberships) -> Metric:
     n_columns = values.shape[1]
     rows, codes, weights = memberships.entries()
     of_row = np.bincount(rows, weights, len(values))
+    if kind == "raw":  # any place amid the rows will do
+        return Metric(of_row @ values / of_row.sum(), np.ones(n_columns))
     shift = of_row @ (values - values[0]) / of_row.sum() + values[0]
-    if kind == "raw":
-        return Metric(shift, np.ones(n_columns))
     centred = values - shift
     variance = of_row @ centred**2 / of_row.sum()
     # Rounding leaves a constant column a tiny variance: it tells nothing.

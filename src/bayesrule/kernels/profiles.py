@@ -1,7 +1,8 @@
 """Loops of profiles: distances to centres, memberships, and what is summed over them.
 
-A row's memberships live in a buffer of T numbers while its class table or its answer is added up,
-so that n x T memberships are never stored.
+Rows go by 64: the memberships of so many live in a buffer while their class table or their answers
+are added up, so that n x T memberships are never stored. Rows lie side by side in it, since loops
+over 64 of them fill vector registers whatever the number of centres is.
 """
 
 from __future__ import annotations
@@ -22,19 +23,30 @@ HALF_ROOT = np.int64(np.array([np.sqrt(0.5)]).view(np.int64)[0])
 #: Powers of two below this are zero to a sum that is at least one.
 LEAST_POWER = -1000.0
 
+#: Rows that go together; loops over fewer are unrolled, and fill no vector registers.
+LANES = 64
+
 
 @compiled
-def squared_distances(x, columns, out):
-    """Squared distance of a row to each centre; ``columns`` (D, T) are the centres' columns.
+def load_rows(values, rows, first, lanes):
+    """Rows ``rows[first]`` and after as columns of ``lanes`` (D, LANES), the last one repeated."""
+    for r in range(LANES):
+        i = rows[min(first + r, rows.size - 1)]
+        for j in range(lanes.shape[0]):
+            lanes[j, r] = values[i, j]
 
-    The loop over centres is the inner one: it has no sum, so that it fits vector registers.
-    """
-    out[:] = 0.0
-    for j in range(columns.shape[0]):
-        value = np.float64(x[j])
-        for t in range(out.size):
-            apart = value - columns[j, t]
-            out[t] += apart * apart
+
+@compiled
+def squared_distances(lanes, columns, out):
+    """Squared distances (T, LANES) of rows to centres, whose columns are ``columns`` (D, T)."""
+    for t in range(out.shape[0]):
+        for r in range(LANES):
+            out[t, r] = 0.0
+        for j in range(columns.shape[0]):
+            centre = columns[j, t]
+            for r in range(LANES):
+                apart = lanes[j, r] - centre
+                out[t, r] += apart * apart
 
 
 @compiled
@@ -65,98 +77,129 @@ def powers(base, exponent, whole, bits):
 
 
 @compiled
-def relative_weights(distance, exponent, ratio, whole, bits):
-    """(d_min / d_t)^(2 exponent) in ``ratio``, from squared distances, and their sum.
+def relative_weights(distance, exponent, nearest, total, whole):
+    """Turn squared distances into (d_min / d_t)^(2 exponent); also d_min^2, and sums of these.
 
     Relative to the nearest centre nothing overflows. On a centre, the centres there share the row.
     """
-    nearest = np.inf
-    for t in range(distance.size):
-        nearest = min(nearest, distance[t])
-    total = 0.0
-    if nearest == 0.0:
-        for t in range(distance.size):
-            ratio[t] = 1.0 if distance[t] == 0.0 else 0.0
-            total += ratio[t]
-        return total
-    for t in range(distance.size):
-        ratio[t] = nearest / distance[t]
+    n_centres = distance.shape[0]
+    nearest[:] = np.inf
+    for t in range(n_centres):
+        for r in range(LANES):
+            nearest[r] = min(nearest[r], distance[t, r])
+    for t in range(n_centres):
+        for r in range(LANES):
+            # One for the nearest, also where it is no distance at all.
+            ratio = nearest[r] / distance[t, r]
+            distance[t, r] = 1.0 if distance[t, r] == nearest[r] else ratio
     if exponent != 1.0:
-        powers(ratio, exponent, whole, bits)
-    for t in range(distance.size):
-        total += ratio[t]
-    return total
+        flat = distance.reshape(distance.size)
+        powers(flat, exponent, whole, flat.view(np.int64))
+    for r in range(LANES):
+        if nearest[r] == 0.0:
+            for t in range(n_centres):
+                distance[t, r] = 1.0 if distance[t, r] == 1.0 else 0.0
+    total[:] = 0.0
+    for t in range(n_centres):
+        for r in range(LANES):
+            total[r] += distance[t, r]
 
 
 @compiled
 def nearest_centres(values, columns, out):
     """Place of the nearest centre of each row, the first of equals."""
-    distance = np.empty(columns.shape[1])
-    for i in range(values.shape[0]):
-        squared_distances(values[i], columns, distance)
-        best = 0
-        for t in range(1, distance.size):
-            if distance[t] < distance[best]:
-                best = t
-        out[i] = best
+    rows = np.arange(values.shape[0])
+    lanes = np.empty((values.shape[1], LANES))
+    distance = np.empty((columns.shape[1], LANES))
+    least = np.empty(LANES)
+    best = np.empty(LANES, np.int64)
+    for first in range(0, rows.size, LANES):
+        load_rows(values, rows, first, lanes)
+        squared_distances(lanes, columns, distance)
+        least[:] = distance[0]
+        best[:] = 0
+        for t in range(1, distance.shape[0]):
+            for r in range(LANES):
+                nearer = distance[t, r] < least[r]
+                best[r] = t if nearer else best[r]
+                least[r] = distance[t, r] if nearer else least[r]
+        for r in range(min(LANES, rows.size - first)):
+            out[first + r] = best[r]
 
 
 @compiled
 def fuzzy_memberships(values, columns, exponent, out):
     """Memberships of each row."""
-    distance = np.empty(columns.shape[1])
-    whole = np.empty(distance.size, np.int64)
-    weights = np.empty(distance.size)
-    bits = weights.view(np.int64)
-    for i in range(values.shape[0]):
-        squared_distances(values[i], columns, distance)
-        total = relative_weights(distance, exponent, weights, whole, bits)
-        for t in range(distance.size):
-            out[i, t] = weights[t] / total
+    rows = np.arange(values.shape[0])
+    lanes = np.empty((values.shape[1], LANES))
+    weights = np.empty((columns.shape[1], LANES))
+    whole = np.empty(weights.size, np.int64)
+    nearest = np.empty(LANES)
+    total = np.empty(LANES)
+    for first in range(0, rows.size, LANES):
+        load_rows(values, rows, first, lanes)
+        squared_distances(lanes, columns, weights)
+        relative_weights(weights, exponent, nearest, total, whole)
+        for r in range(min(LANES, rows.size - first)):
+            for t in range(weights.shape[0]):
+                out[first + r, t] = weights[t, r] / total[r]
 
 
 @compiled
 def gather_fuzzy(values, columns, exponent, rows, classes, row_weights, table):
-    """Add the memberships of each entry, times its weight, to its class's row of the table."""
-    distance = np.empty(columns.shape[1])
-    whole = np.empty(distance.size, np.int64)
-    weights = np.empty(distance.size)
-    bits = weights.view(np.int64)
-    total = 1.0
-    last = -1
+    """Add the memberships of each entry, times its weight, to its class's row of the table.
+
+    Entries are in the order of their rows: those of a row of soft labels follow one another.
+    """
+    n_centres = columns.shape[1]
+    distinct = np.empty(rows.size, np.int64)
+    n_distinct = 0
     for e in range(rows.size):
-        i = rows[e]
-        if i != last:  # the entries of a row of soft labels follow one another
-            squared_distances(values[i], columns, distance)
-            total = relative_weights(distance, exponent, weights, whole, bits)
-            last = i
-        k = classes[e]
-        share = row_weights[e] / total
-        for t in range(distance.size):
-            table[k, t] += share * weights[t]
-
-
-@compiled(reassociate=True)
-def mean_over(weights, values):
-    """Sum of weights times values."""
-    total = 0.0
-    for t in range(weights.size):
-        total += weights[t] * values[t]
-    return total
+        if e == 0 or rows[e] != rows[e - 1]:
+            distinct[n_distinct] = rows[e]
+            n_distinct += 1
+    distinct = distinct[:n_distinct]
+    lanes = np.empty((values.shape[1], LANES))
+    weights = np.empty((n_centres, LANES))
+    whole = np.empty(weights.size, np.int64)
+    nearest = np.empty(LANES)
+    total = np.empty(LANES)
+    e = 0
+    for first in range(0, n_distinct, LANES):
+        load_rows(values, distinct, first, lanes)
+        squared_distances(lanes, columns, weights)
+        relative_weights(weights, exponent, nearest, total, whole)
+        for r in range(min(LANES, n_distinct - first)):
+            while e < rows.size and rows[e] == distinct[first + r]:
+                k = classes[e]
+                share = row_weights[e] / total[r]
+                for t in range(n_centres):
+                    table[k, t] += share * weights[t, r]
+                e += 1
 
 
 @compiled
 def mix_fuzzy(values, columns, exponent, table, out):
     """Mean of each class's row of the table under each row's memberships."""
-    distance = np.empty(columns.shape[1])
-    whole = np.empty(distance.size, np.int64)
-    weights = np.empty(distance.size)
-    bits = weights.view(np.int64)
-    for i in range(values.shape[0]):
-        squared_distances(values[i], columns, distance)
-        total = relative_weights(distance, exponent, weights, whole, bits)
+    rows = np.arange(values.shape[0])
+    lanes = np.empty((values.shape[1], LANES))
+    weights = np.empty((columns.shape[1], LANES))
+    whole = np.empty(weights.size, np.int64)
+    nearest = np.empty(LANES)
+    total = np.empty(LANES)
+    mean = np.empty(LANES)
+    for first in range(0, rows.size, LANES):
+        load_rows(values, rows, first, lanes)
+        squared_distances(lanes, columns, weights)
+        relative_weights(weights, exponent, nearest, total, whole)
         for k in range(table.shape[0]):
-            out[i, k] = mean_over(weights, table[k]) / total
+            mean[:] = 0.0
+            for t in range(weights.shape[0]):
+                height = table[k, t]
+                for r in range(LANES):
+                    mean[r] += height * weights[t, r]
+            for r in range(min(LANES, rows.size - first)):
+                out[first + r, k] = mean[r] / total[r]
 
 
 @compiled
@@ -166,30 +209,34 @@ def sums_of_fuzzy_centres(values, columns, fuzziness, row_weights, sums, masses)
     With r_t = d_min^2 / d_t^2 and w_t = r_t^(1 / (m - 1)), memberships are w_t / W, W the sum of w.
     Then u_t^m = w_t r_t / W^m and sum_t u_t^m d_t^2 = d_min^2 W^(1 - m): one power per membership.
     """
+    rows = np.arange(values.shape[0])
     n_columns = values.shape[1]
     exponent = 1.0 / (fuzziness - 1.0)
-    distance = np.empty(columns.shape[1])
-    whole = np.empty(distance.size, np.int64)
-    weights = np.empty(distance.size)
-    bits = weights.view(np.int64)
+    lanes = np.empty((n_columns, LANES))
+    distance = np.empty((columns.shape[1], LANES))
+    weights = np.empty((columns.shape[1], LANES))
+    whole = np.empty(weights.size, np.int64)
+    nearest = np.empty(LANES)
+    total = np.empty(LANES)
     objective = 0.0
-    for i in range(values.shape[0]):
-        squared_distances(values[i], columns, distance)
-        total = relative_weights(distance, exponent, weights, whole, bits)
-        nearest = np.inf
-        for t in range(distance.size):
-            nearest = min(nearest, distance[t])
-        objective += row_weights[i] * nearest * total ** (1.0 - fuzziness)
-        scale = row_weights[i] / total**fuzziness
-        for t in range(distance.size):
-            mass = scale * weights[t]
-            if nearest > 0.0:
-                mass *= nearest / distance[t]
-            if mass == 0.0:
-                continue
-            masses[t] += mass
-            for j in range(n_columns):
-                sums[t, j] += mass * values[i, j]
+    for first in range(0, rows.size, LANES):
+        load_rows(values, rows, first, lanes)
+        squared_distances(lanes, columns, distance)
+        weights[:] = distance
+        relative_weights(weights, exponent, nearest, total, whole)
+        for r in range(min(LANES, rows.size - first)):
+            i = first + r
+            objective += row_weights[i] * nearest[r] * total[r] ** (1.0 - fuzziness)
+            scale = row_weights[i] / total[r] ** fuzziness
+            for t in range(weights.shape[0]):
+                mass = scale * weights[t, r]
+                if nearest[r] > 0.0:
+                    mass *= nearest[r] / distance[t, r]
+                if mass == 0.0:
+                    continue
+                masses[t] += mass
+                for j in range(n_columns):
+                    sums[t, j] += mass * values[i, j]
     return objective
 
 
