@@ -25,15 +25,17 @@ STEPS, IDLE = 4, 1e-4
 Measured = list[tuple[np.ndarray, np.ndarray, int]]
 
 
-def better_degrees(groups: list[Measured], dof: float) -> tuple[float, np.ndarray]:
+def better_degrees(
+    groups: list[Measured], dof: float, *, fitted: bool = True
+) -> tuple[float, np.ndarray]:
     """Degrees of freedom that groups share, and what to multiply each group's scatter by.
 
     They are those of the greatest likelihood, up to a few Newton steps, for scatters that stay as
-    they are but for their sizes.
+    they are but for their sizes. Degrees that are not to be fitted stay, and sizes move alone.
     """
     scales = np.ones(len(groups))
     for _ in range(STEPS):
-        better, by = _newton(groups, dof, scales)
+        better, by = _newton(groups, dof, scales, fitted)
         moved = max(abs(1.0 / better - 1.0 / dof), float(np.abs(by - 1.0).max()))
         dof, scales = better, scales * by
         if moved < IDLE:
@@ -41,7 +43,9 @@ def better_degrees(groups: list[Measured], dof: float) -> tuple[float, np.ndarra
     return dof, scales
 
 
-def _newton(groups: list[Measured], dof: float, scales: np.ndarray) -> tuple[float, np.ndarray]:
+def _newton(
+    groups: list[Measured], dof: float, scales: np.ndarray, fitted: bool
+) -> tuple[float, np.ndarray]:
     """One step of both."""
     # The derivative of psi is zeta(2, .), which is much faster to call than polygamma.
     of_dof, of_dof_twice = 0.0, 0.0
@@ -61,6 +65,8 @@ def _newton(groups: list[Measured], dof: float, scales: np.ndarray) -> tuple[flo
         bend[g] -= half * spread
         cross[g] += 0.5 * b - half * spread / dof
     bend = np.minimum(bend, -1e-300)
+    if not fitted:
+        return dof, np.exp(np.minimum(np.maximum(-slope / bend, -1.0), 1.0))
     # In s = 1/v a Gaussian is at s = 0, where the likelihood is smooth.
     down, curve = -(dof**2) * of_dof, dof**4 * of_dof_twice + 2.0 * dof**3 * of_dof
     mixed = -(dof**2) * cross

@@ -19,8 +19,8 @@ from bayesrule.covariances import (
     spread_over_classes,
     typical_variances,
 )
-from bayesrule.degrees import FIRST, LEAST, MOST, better_degrees
-from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out, lost
+from bayesrule.degrees import FIRST
+from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out
 from bayesrule.gaps import Gaps
 from bayesrule.groups import Group
 from bayesrule.kernels import elliptical as loops
@@ -28,6 +28,7 @@ from bayesrule.kernels import gaussian as moment_loops
 from bayesrule.kernels.blocks import map_blocks
 from bayesrule.moments import point_near
 from bayesrule.stats import Moments, Sample
+from bayesrule.students import settle_students
 from bayesrule.subsets import settle_by_subset
 from bayesrule.tables import Table
 
@@ -185,7 +186,9 @@ def _settle(groups: list[Group], wanted: Wanted) -> None:
     m = len(groups[0].typical) if groups else 0
     match wanted.scatter:
         case "student":
-            _settle_students(groups, wanted, m)
+            fixed = None if isinstance(wanted.dof, str) else float(wanted.dof)
+            held = wanted.held is not None
+            settle_students(groups, fixed, held, wanted.max_iter, wanted.tol)
             return
         case "tyler":
             weighting = Weighting(loops.TYLER)
@@ -247,57 +250,6 @@ def _begin(group: Group, wanted: Wanted) -> None:
         group.regularise()
     elif fewer and wanted.shrinkage == "auto":
         group.repaired = True
-
-
-def _settle_students(groups: list[Group], wanted: Wanted, m: int) -> None:
-    """Student EM: location, scatter and degrees of freedom, which all groups share."""
-    if not isinstance(wanted.dof, str):
-        for group in groups:
-            group.dof = float(wanted.dof)
-            _sweep(group, Weighting(loops.STUDENT, group.dof), wanted)
-            group.hold_up()
-        return
-    held, dof = wanted.held is not None, FIRST
-    done = 0
-    while done < wanted.max_iter:
-        weighting = Weighting(loops.STUDENT_SHAPE, dof)
-        furthest, sweeps = 0.0, 0
-        for group in groups:
-            swept, apart = group.layout.run(
-                group.ellipses, weighting, group.pull, held, 2, wanted.tol
-            )
-            if not group.repaired and lost(group.ellipses, group.sweeps, apart):
-                group.regularise()
-                apart, done = np.inf, 0
-            group.layout.measure(group.ellipses)
-            furthest, sweeps = max(furthest, apart), max(sweeps, swept)
-            group.sweeps += swept
-        done += sweeps
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            measured = [group.layout.measured() for group in groups]
-            better, scales = better_degrees(measured, dof)
-        if not (np.isfinite(better) and np.isfinite(scales).all()):
-            # Some scatter has lost a direction faster than it was told to be lost.
-            if all(group.repaired for group in groups):
-                done = wanted.max_iter
-                break
-            for group in groups:
-                if not group.repaired:
-                    group.regularise()
-            dof, done = FIRST, 0
-            continue
-        for g, group in enumerate(groups):
-            group.ellipses.rescale(float(scales[g]))
-            if group.hold_up():
-                scales[g] = 1.0  # as narrow as it may be: that is settled
-        # In 1 / dof, as the law depends on it: a thousand degrees are as good as two thousand.
-        moved = max(abs(1.0 / better - 1.0 / dof), float(np.abs(scales - 1.0).max(initial=0.0)))
-        dof = better
-        if max(furthest, moved) <= wanted.tol:
-            break
-    for group in groups:
-        group.settled = done < wanted.max_iter
-        group.dof = float(np.clip(dof, LEAST, MOST))
 
 
 def _collected(

@@ -19,9 +19,9 @@ from bayesrule.kernels.compiler import compiled
 #: Rows of one tile.
 TILE = 64
 
-#: Weights of the rows by their squared distance t: (v + m) / (v + t); m / t; min(1, k / t). The
-#: last is Student's again for a scatter whose scale is settled elsewhere.
-STUDENT, TYLER, HUBER, STUDENT_SHAPE = 0, 1, 2, 3
+#: Weights of the rows by their squared distance t: (v + m) / (v + t); m / t; min(1, k / t). Only
+#: the last settles the size of the scatter, too.
+STUDENT, TYLER, HUBER = 0, 1, 2
 
 #: A squared distance below this share of the median counts as that share: for the scatter only
 #: where a row is at the location up to rounding, for the location where one row would hold it.
@@ -77,7 +77,7 @@ def row_weights(t, weights, kind, m, parameter, paper, middle, u, v, slopes):
     for f in range(t.size):
         w = weights[f]
         d = t[f]
-        if kind in (STUDENT, STUDENT_SHAPE):
+        if kind == STUDENT:
             x = (parameter + m) / (parameter + d)
             b = d / (parameter + d)
             u[f] = w * x
@@ -255,7 +255,7 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
     a = (1.0 - share) * slopes[0] / (total * m * (m + 2.0))
     shape = 1.0 / (1.0 - 2.0 * a) if eager and a < 0.35 else 1.0
     grown = mean
-    free = kind == TYLER or kind == STUDENT_SHAPE  # the scale stays as it is
+    free = kind != HUBER  # the size stays as it is
     if free:
         grown = 1.0
     elif eager and a * (m + 2.0) < 0.999:
