@@ -103,16 +103,16 @@ def peak_megabytes(call: Call) -> float | None:
     try:
         ctypes.CDLL(None).malloc_trim(0)
         reset.write_text("5")  # sets the high-water mark back to what is held now
-        before = _kilobytes(status.read_text(), "VmRSS")
+        before = kilobytes(status.read_text(), "VmRSS")
         answer = call()
-        peak = _kilobytes(status.read_text(), "VmHWM")
+        peak = kilobytes(status.read_text(), "VmHWM")
     except (OSError, AttributeError, LookupError):
         return None
     del answer
     return max(peak - before, 0.0) / 1024
 
 
-def _kilobytes(status: str, field: str) -> float:
+def kilobytes(status: str, field: str) -> float:
     """One figure of the kernel's report on this process."""
     found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
     if found is None:

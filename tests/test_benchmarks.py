@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import jobs, report
+from benchmarks import files, jobs, report
 from benchmarks.__main__ import THREAD_VARIABLES, main
 from benchmarks.agreement import decisions_differ, fits_differ, probabilities_differ
 from benchmarks.contest import Contest, Job, compete
@@ -99,6 +99,20 @@ def test_data_are_the_same_every_time(job: Job) -> None:
     first, second = job.make(job.tiny), job.make(job.tiny)
     peer = next(iter(first.peers))
     assert first.differ(first.ours(), second.peers[peer]()) == ""
+
+
+def test_whoever_counts_files_finds_the_same(tmp_path: Path) -> None:
+    rows, text = str(tmp_path / "rows.parquet"), str(tmp_path / "rows.csv")
+    for path in (rows, text):
+        files.write_rows(path, 20_000)
+    found = files.ours(rows, 2)
+    assert found["counts"].sum() == found["weight"].sum() == 20_000
+    for name in ("polars", "polars_twice", "duckdb"):
+        pytest.importorskip(name.partition("_")[0])
+        assert files.differ(found, files.CONTENDERS[name](rows, 2)) == "", name
+    assert files.differ(files.ours(text, 1), files.csv_polars(text, 1)) == ""
+    found["counts"][0, 0] += 1
+    assert files.differ(found, files.ours(rows, 2)).startswith("counts differ by 1")
 
 
 # ------------------------------------------------------------------ agreement
