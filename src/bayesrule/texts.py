@@ -157,11 +157,11 @@ class Vocabulary:
         return {word: j for j, word in enumerate(self.words.tolist())}
 
     def __call__(self, texts: Sequence[str | None]) -> Table:
-        analyse, places = self.vectorizer.build_analyzer(), self._places
+        analyse, place_of = self.vectorizer.build_analyzer(), self._places.get
         columns, ends = array("q"), array("q", [0])
         for text in texts:
             if text is not None:
-                columns.extend([places[word] for word in analyse(text) if word in places])
+                columns.extend([j for j in map(place_of, analyse(text)) if j is not None])
             ends.append(len(columns))
         counted = _counted(_integers(columns), _integers(ends), len(self.words))
         return once(counted) if self.vectorizer.binary else counted
