@@ -261,13 +261,14 @@ def test_independent_columns_are_products_of_single_ones():
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "laplace"])
 @pytest.mark.parametrize("bandwidth", ["silverman", "cv_likelihood", "gain"])
-def test_gaps_in_the_only_column_are_rows_that_are_not_there(bandwidth):
+def test_gaps_in_the_only_column_are_rows_that_are_not_there(bandwidth, kernel):
     y = np.arange(90) % 2
     X = RNG.normal(y, 1.0)[:, None]
     X[::7] = np.nan
     there = ~np.isnan(X[:, 0])
-    density, queries = Kernel(bandwidth=bandwidth), np.array([[-1.0], [0.5], [2.0], [np.nan]])
+    density, queries = Kernel(kernel, bandwidth), np.array([[-1.0], [0.5], [2.0], [np.nan]])
     gaps = BayesClassifier(density, "uniform").fit(X, y)
     whole = BayesClassifier(density, "uniform").fit(X[there], y[there])
     np.testing.assert_allclose(gaps.log_density(queries), whole.log_density(queries), rtol=1e-12)

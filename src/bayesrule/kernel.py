@@ -112,6 +112,13 @@ class Kernel(Density):
         """Whether columns of a row can be integrated out."""
         return bool(not self.joint or self.product or self.kernel == "gaussian")
 
+    def read(self, X: Any, estimator: Any) -> Table:
+        """Numbers, with gaps where they can be integrated out, as those of a lone column can."""
+        table = read_numbers(X, accept_missing=True, estimator=estimator)
+        if table.missing and not self.accept_missing and table.n_columns > 1:
+            read_numbers(X, accept_missing=False, estimator=estimator)  # raises, naming the columns
+        return table
+
     @property
     def shape(self) -> Shape:
         """The bump."""
@@ -235,7 +242,7 @@ class TunedKernel:
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Numbers."""
-        return read_numbers(X, accept_missing=self.density.accept_missing, estimator=estimator)
+        return self.density.read(X, estimator)
 
     def tally(self, table: Table, memberships: Memberships) -> Several:
         """The rows."""
