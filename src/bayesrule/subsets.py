@@ -20,7 +20,7 @@ from bayesrule.kernels import elliptical as loops
 from bayesrule.progress import progress
 
 #: Subsets that are drawn, and how many of them are improved to the end.
-DRAWN, KEPT = 100, 5
+DRAWN, KEPT = 60, 4
 #: Rows that subsets are drawn from at most.
 DRAWN_FROM = 1000
 #: Share of Gaussian rows that count as no outliers.
