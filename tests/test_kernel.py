@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -13,10 +14,19 @@ from scipy.integrate import quad
 from scipy.stats import gaussian_kde
 from sklearn.neighbors import KernelDensity
 
-from bayesrule import BayesClassifier, Columns, Gaussian, Kernel, load, recipes, save
+from bayesrule import (
+    BayesClassifier,
+    Columns,
+    DensityEstimate,
+    Gaussian,
+    Kernel,
+    load,
+    recipes,
+    save,
+)
 from bayesrule.bump_sum import BumpSum
 from bayesrule.distinct import Points
-from bayesrule.notices import FewRowsWarning, SingularScatterWarning
+from bayesrule.notices import BayesRuleWarning, FewRowsWarning, SingularScatterWarning
 from bayesrule.shapes import SHAPES
 
 RNG = np.random.default_rng(5)
@@ -364,3 +374,69 @@ def test_recipes_and_columns(tmp_path):
     )
     parzen = recipes.parzen().fit(X[["size"]], y)
     assert parzen.score(X[["size"]], y) > 0.95
+
+
+# ---------------------------------------------------------------------- edges of the case
+
+
+def test_far_tails_have_a_density():
+    X = np.random.default_rng(0).normal(size=(5000, 1))
+    for kernel, width in (("gaussian", 0.1), ("logistic", 0.05), ("laplace", 0.05)):
+        estimate = DensityEstimate(Kernel(kernel, width)).fit(X)
+        top = X.max()
+        far = np.array([top + d for d in (0.5, 1.1, 3.0, 30.0, 1e6)])
+        shape = SHAPES[kernel]
+        found = estimate.score_samples(far[:, None])
+        assert np.isfinite(found).all()
+        assert (np.diff(found) < 0).all()
+        near = shape.profile((far[:3, None] - X[:, 0]) / width).mean(axis=1)
+        expected = np.log(near) - math.log(width) - shape.log_volume(1, True)
+        told = near > 1e-300
+        assert expected[told].min() < -58
+        np.testing.assert_allclose(found[:3][told], expected[told], rtol=1e-6)
+
+
+def test_memory_does_not_grow_with_points_times_queries():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(20_000, 3)), rng.normal(size=(20_000, 3))
+    for density in (Kernel("epanechnikov", 0.1), Kernel("biweight", 0.1, adaptive=True)):
+        estimate = DensityEstimate(density).fit(X)
+        estimate.score_samples(queries[:10])
+        tracemalloc.start()
+        estimate.score_samples(queries)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20e6  # all pairs would take 3.2e9
+
+
+def test_constant_columns_and_one_far_row():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=60), np.full(60, 7.0)])
+    X[0, 0] = 1e9
+    y = np.repeat([0, 1], 30)
+    for density in (
+        Kernel(),
+        Kernel("biweight", "silverman"),
+        Kernel(bandwidth="cv_likelihood"),
+        Kernel(bandwidth="gain"),
+        Kernel(bandwidth="sj", joint=False),
+        Kernel(bandwidth="silverman", product=False),
+        Kernel(adaptive=True),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayesRuleWarning)
+            clf = BayesClassifier(density).fit(X, y)
+            assert np.isfinite(clf.predict_proba(X)).all()
+
+
+def test_a_row_without_weight_is_as_if_it_were_not_there():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], 20)
+    weights = rng.integers(0, 2, 40).astype(float)
+    weights[:2], weights[20:22] = 1.0, 1.0
+    for bandwidth in ("normal", "cv_likelihood", "gain"):
+        clf = BayesClassifier(Kernel(bandwidth=bandwidth)).fit(X, y, weights)
+        fewer = BayesClassifier(Kernel(bandwidth=bandwidth)).fit(X[weights > 0], y[weights > 0])
+        np.testing.assert_allclose(clf.predict_proba(X), fewer.predict_proba(X), atol=1e-12)

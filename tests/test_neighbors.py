@@ -465,3 +465,14 @@ def test_memory_does_not_grow_with_rows_times_queries():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # all distances would take 3.2e9
+
+
+def test_k_may_be_larger_than_a_class():
+    X = np.array([[0.0], [0.1], [1.0], [1.1], [1.2], [1.3], [1.4], [5.0]])
+    y = np.repeat([0, 1], [2, 6])
+    clf = BayesClassifier(Neighbors(5), priors=[0.5, 0.5]).fit(X, y)
+    # All two rows of the class, and three of the other six: 1 / 1 beside 3 / 6.
+    np.testing.assert_allclose(clf.predict_proba([[0.05]]), [[2 / 3, 1 / 3]])
+    # None of the two: its posterior is zero, but not what the votes allow.
+    assert clf.predict_proba([[4.0]])[0, 0] == 0.0
+    assert clf.posterior_interval([[4.0]])[0, 0, 1] > 0.1
