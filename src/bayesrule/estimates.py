@@ -27,6 +27,7 @@ from bayesrule.kernels import elliptical as loops
 from bayesrule.kernels import gaussian as moment_loops
 from bayesrule.kernels.blocks import map_blocks
 from bayesrule.moments import point_near
+from bayesrule.progress import progress
 from bayesrule.stats import Moments, Sample
 from bayesrule.students import settle_students
 from bayesrule.subsets import settle_by_subset
@@ -115,17 +116,17 @@ def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
     gaps = np.isnan(rows).any()
     layout = (Gaps.of if gaps else laid_out)(sample, n_classes, moments.shift)
     groups = _groups(layout, moments, typical, overall, seen, wanted)
-    if wanted.scatter == "student" and wanted.dof == "shared":
-        _settle([group for group in groups if not group.lone], wanted)
-    else:
+    together = [group for group in groups if not group.lone]
+    shares = wanted.scatter == "student" and wanted.dof == "shared"
+    bundles = [together] if shares else [[group] for group in together]
 
-        def work(a: int, b: int) -> None:
-            for group in groups[a:b]:
-                if not group.lone:
-                    _settle([group], wanted)
+    def work(a: int, b: int) -> None:
+        for bundle in bundles[a:b]:
+            _settle(bundle, wanted)
 
-        for _ in map_blocks(work, len(groups), 1 if rows.size >= MANY else None):
-            pass
+    with progress("robust scatters", len(bundles)) as meter:
+        for _ in map_blocks(work, len(bundles), 1 if rows.size >= MANY else None):
+            meter.advance()
     return _collected(groups, sample, n_classes, m, moments.shift, seen, wanted)
 
 
