@@ -373,6 +373,11 @@ def test_densest_half_sees_through_a_cluster_of_a_third():
     found = law(X, scatter="mcd")
     assert np.abs(found.location[0]).max() < 0.25
     assert found.row_weights[:90].max() == 0.0
+    kept = found.row_weights > 0
+    np.testing.assert_allclose(found.location[0], X[kept].mean(axis=0))
+    np.testing.assert_allclose(
+        shape(found.scatter[0]), shape(np.cov(X[kept].T)), rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(found.scatter[0], np.eye(3), atol=0.35)
 
 

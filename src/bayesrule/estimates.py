@@ -1,8 +1,7 @@
-"""Location and scatter of every class, robust or not, regularised where the rows are few.
+"""Location and scatter of every class, robust or not: from rows to what the laws are made of.
 
-A scatter that the rows do not determine (fewer rows than columns, too many of them in a subspace)
-is pulled towards a diagonal: (1 - r) F + r tau D, with D the variances within the classes and tau
-the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (2011).
+Classes begin at mean and covariance, regularised where rows are few (:mod:`bayesrule.groups`), and
+settle by weighting rows anew in every sweep (:mod:`bayesrule.ellipses`).
 """
 
 from __future__ import annotations
@@ -133,11 +132,8 @@ def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
 def _moments(sample: Sample, n_classes: int) -> Moments:
     """Weight, mean and spread of each class and column, about a point near the rows."""
     rows = sample.rows
-    step = max(1, len(rows) // 99)
-    shift = np.median(np.asarray(rows[::step], np.float64), axis=0)
-    if np.isnan(shift).any():
-        shift = point_near(Table(rows, missing=True))
-    gaps = np.isnan(rows).any()
+    gaps = bool(np.isnan(rows).any())
+    shift = point_near(Table(rows, missing=gaps))
     loop = moment_loops.sums_about_first_seen if gaps else moment_loops.sums_about_first
     weight, first, total, squares = loop(
         rows, np.arange(len(rows)), sample.codes, sample.weights, n_classes
@@ -282,12 +278,15 @@ def _collected(
         location[group.classes] = group.ellipses.location + shift
         distances = group.layout.by_class(group.layout.on_full_scale())
         masses = group.layout.by_class(group.layout.weights)
+        upto = 0
         for k, t, w in zip(group.classes, distances, masses, strict=True):
+            upto += len(t)
             if not len(t):
                 continue
             middle[k] = loops.middle_of(t, w)
             mine = rows_of[edges[k] : edges[k + 1]]
-            row_weights[mine] = _relative_weights(t, w, group, wanted, middle[k], m)
+            kept = None if group.kept is None else group.kept[upto - len(t) : upto]
+            row_weights[mine] = _relative_weights(t, w, group, wanted, middle[k], m, kept)
         dof[group.classes] = group.dof
         shrinkage[group.classes] = 1.0 if group.lone else group.pull.share
         iterations[group.classes] = group.sweeps
@@ -298,7 +297,7 @@ def _collected(
         # A class that says nothing of its tails has those of the others.
         dof = np.where(np.isnan(dof), np.median(told) if len(told) else FIRST, dof)
     return Estimates(
-        np.where(seen[:, None], location, 0.0),
+        np.where(seen[:, None], location if wanted.held is None else wanted.held, 0.0),
         scatter,
         dof,
         np.where(middle > 0, middle, 1.0),
@@ -313,7 +312,13 @@ def _collected(
 
 
 def _relative_weights(
-    t: np.ndarray, masses: np.ndarray, group: Group, wanted: Wanted, middle: float, m: int
+    t: np.ndarray,
+    masses: np.ndarray,
+    group: Group,
+    wanted: Wanted,
+    middle: float,
+    m: int,
+    kept: np.ndarray | None,
 ) -> np.ndarray:
     """Weights of rows in the scatter, relative to the mean of their class."""
     if group.lone:
@@ -327,7 +332,7 @@ def _relative_weights(
             cut = float(chi2.ppf(HUBER_SHARE, m))
             u = cut / np.maximum(t, cut)
         case "mcd":
-            u = (t <= chi2.ppf(0.975, m)).astype(float)
+            u = np.ones(len(t)) if kept is None else kept
         case _:
             return np.ones(len(t))
     mean = float(masses @ u) / float(masses.sum())

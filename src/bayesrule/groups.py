@@ -37,6 +37,7 @@ class Group:
     lone: bool = False
     repaired: bool = False
     settled: bool = True
+    kept: np.ndarray | None = None
 
     @property
     def total(self) -> float:

@@ -174,6 +174,7 @@ def _move(group: Group) -> None:
     t, _ = white.distances(location, scatter)
     t /= _size(white.half / float(weights.sum()), m)
     inner = np.where(t <= chi2.ppf(INNER, m), weights, 0.0)
+    group.kept = (inner > 0).astype(float)
     location, scatter = white.of(inner)
     scatter *= _size(INNER, m)
     factor = np.linalg.cholesky(scatter)
