@@ -283,6 +283,31 @@ int main(void)
     assert done.stdout.endswith(" t\n")
 
 
+def test_a_class_without_values_in_a_column_borrows_as_in_python(tmp_path):
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 3, 400)
+    X = pd.DataFrame({"a": rng.normal(size=400) + y, "b": rng.normal(size=400) - y})
+    X.loc[y == 1, "b"] = np.nan
+    density = Columns({"a": Gaussian("diag"), "b": Gaussian("diag")})
+    clf = BayesClassifier(density, gain=[[1, -1, 0], [-2, 3, 0], [0, 0, 1]]).fit(X, y)
+    rows = pd.DataFrame({"a": rng.normal(size=3000) * 3, "b": rng.normal(size=3000) * 3})
+    rows.loc[rng.random(3000) < 0.2, "b"] = np.nan
+    rule = Rule(tmp_path / "c", export(clf, "c"))
+    assert np.array_equal(rule.decide(rows.to_numpy()), clf.predict(rows))
+
+
+@pytest.mark.parametrize("n_columns", [14, pytest.param(30, marks=pytest.mark.slow)])
+def test_gaps_in_many_correlated_columns_are_integrated_out(n_columns, tmp_path):
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 2, 3000)
+    X = rng.normal(size=(3000, n_columns)) @ rng.normal(size=(n_columns, n_columns)) + y[:, None]
+    clf = BayesClassifier(Gaussian("full"), gain=[[1, -1], [-2, 3]]).fit(X, y)
+    rows = np.where(rng.random(X.shape) < 0.1, np.nan, X)[:1000]
+    rows[:200] = X[:200]
+    rule = Rule(tmp_path / "c", export(clf, "c"))
+    assert np.array_equal(rule.decide(rows), clf.predict(rows))
+
+
 def test_rules_that_draw_their_decisions_and_large_ones_are_refused(tmp_path):
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, 200)
@@ -291,12 +316,15 @@ def test_rules_that_draw_their_decisions_and_large_ones_are_refused(tmp_path):
     if clf._ready().randomised:
         with pytest.raises(CannotExportError, match="at random"):
             export(clf, "c")
-    wide = rng.normal(size=(400, 20)) + y.repeat(2)[:, None]
+    wide = rng.normal(size=(400, 40)) + y.repeat(2)[:, None]
     full = BayesClassifier(Gaussian("full")).fit(wide, y.repeat(2))
     with pytest.raises(CannotExportError, match="gaps=False"):
         export(full, path=tmp_path / "rule.h")
     text = export(full, path=tmp_path / "rule.h", gaps=False)
     assert (tmp_path / "rule.h").read_text() == text
+    with pytest.raises(CannotExportError, match="databases take"):
+        export(clf.with_rule(priors=[0.5, 0.5]), path=tmp_path / "rule.sql", keep=["row"] * 1600)
+    assert not (tmp_path / "rule.sql").exists()
     with pytest.raises(ValueError, match="pdf"):
         export(full, path=tmp_path / "rule.pdf")
     with pytest.raises(TypeError, match="tabel"):

@@ -11,6 +11,9 @@ from bayesrule import decide
 #: Numbers on either side of a change that are looked at one by one: rounding may make an answer
 #: go to and fro there.
 NEARBY = 64
+#: Changes that are told to the last bit. Of more, as hundreds of decisions of nearly equal worth
+#: have, those are left out that rounding alone makes and unmakes.
+MOST_CHANGES = 256
 
 
 def best_at(
@@ -51,6 +54,9 @@ def changes_of_two(
             same = best_at(_numbers(middle), pair, priors, gain) == before
             low, high = np.where(same, middle, low), np.where(same, high, middle)
         points = np.unique(np.concatenate([points, _near(high)]))
+    if len(at) > MOST_CHANGES:
+        # Of what goes to and fro within a few units of the last digit, the end is kept.
+        at = at[np.append(np.diff(_ordered(points[at])) > NEARBY, True)]
     return float(answers[0]), [(float(points[i]), float(answers[i])) for i in at + 1]
 
 

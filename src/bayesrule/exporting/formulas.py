@@ -17,6 +17,7 @@ from bayesrule.columns import ColumnsLaw, FittedColumns
 from bayesrule.density import Density, LogDensity
 from bayesrule.discrete import Bernoulli, BernoulliLaw, CategoricalLaw
 from bayesrule.exporting.arithmetic import (
+    IMPOSSIBLE,
     NOTHING,
     CannotExportError,
     Choice,
@@ -29,6 +30,8 @@ from bayesrule.exporting.arithmetic import (
 )
 from bayesrule.exporting.rows import Row
 from bayesrule.exporting.terms import (
+    exp,
+    extreme,
     increasing,
     log,
     log1p,
@@ -38,6 +41,7 @@ from bayesrule.exporting.terms import (
 from bayesrule.histogram import FittedHistogram
 from bayesrule.histogram_laws import HistogramColumnsLaw
 from bayesrule.kernels.rates import LARGE, gamma_constants, stirling_remainder
+from bayesrule.lending import LentLaw
 from bayesrule.nonnegative import Nonnegative
 from bayesrule.positive import GammaLaw, LogNormalLaw
 from bayesrule.rates import ExponentialLaw, LomaxLaw, NegativeBinomialLaw, PoissonLaw
@@ -115,6 +119,28 @@ def _whole(prepared: FittedWhole, law: SplitLaw, row: Row) -> Scores:
 def _split(law: SplitLaw, row: Row) -> Scores:
     pairs = zip(law.laws, law.columns, strict=True)
     return added([formulas(part, row.narrow(columns)) for part, columns in pairs])
+
+
+@formulas.register
+def _lent(law: LentLaw, row: Row) -> Scores:
+    """The classes that have no value here do as the others do on average."""
+    scores = formulas(law.law, row)
+    lenders = [Shared(score) for score in scores if score is not None]
+    if law.law.factors and len(row) > 1:
+        raise CannotExportError(
+            "A class has no value at all in a block of several columns, and borrows each column "
+            "from the other classes on its own. Give these columns a density each in Columns, or "
+            "leave them out."
+        )
+    borrowed: Expression = Number(0.0)
+    if lenders:
+        top = Shared(extreme(lenders, ">"))
+        mean = total([exp(score - top) for score in lenders]) / float(len(lenders))
+        possible = Compared(">", top, Number(IMPOSSIBLE))
+        borrowed = Shared(Choice(possible, top + log(mean), Number(NOTHING)))
+    return [
+        borrowed if borrows else score for score, borrows in zip(scores, law.borrowers, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------------- categories and flags

@@ -44,7 +44,7 @@ from bayesrule.gaussian_laws import (
 from bayesrule.kernels.elliptical import AT_LOCATION
 
 #: Correlated columns beyond which a factorisation within an expression would be too long.
-MOST_CORRELATED = 12
+MOST_CORRELATED = 32
 
 
 @formulas.register

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ FORMS: dict[str, tuple[Callable[..., str | bytes], str]] = {
 }
 #: Operations that a program may have: compilers and databases take minutes over more.
 MOST_OPERATIONS = 200_000
+#: Calls within calls that writing an expression may take.
+DEEPEST = 20_000
 
 
 def export(
@@ -96,13 +100,25 @@ def export(
         if name not in known:
             told = f"; there are {', '.join(known)}" if known else ", nor any other"
             raise TypeError(f"export has no setting {name!r} for {chosen!r}{told}.")
-    program = program_of(clf, gaps=gaps)
-    _check_size(program)
-    text = FORMS[chosen][0](program, **settings)
+    with _room_for_deep_expressions():
+        program = program_of(clf, gaps=gaps)
+        _check_size(program)
+        text = FORMS[chosen][0](program, **settings)
     if path is not None:
         data = text if isinstance(text, bytes) else text.encode()
         write_aside(path, lambda file: file.write(data))
     return text
+
+
+@contextmanager
+def _room_for_deep_expressions() -> Iterator[None]:
+    """A factorisation of thirty columns is an expression some thousand calls deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def form_of(form: str | None, path: str | os.PathLike[str] | None) -> str:

@@ -16,6 +16,8 @@ from bayesrule.exporting.arithmetic import CannotExportError, Column
 from bayesrule.exporting.program import Program
 from bayesrule.exporting.sql_text import TERMS, SqlText, number
 
+#: Columns side by side that every program takes.
+WIDEST = 1500
 #: Infinite numbers are beyond this.
 LARGEST = "1.79e308"
 
@@ -96,6 +98,12 @@ def select(
     kept = [f"k{i}" for i in range(len(names))]
     parts = [f"{prefix}0 AS MATERIALIZED (\n  SELECT {first}\n  FROM {where} AS t\n)"]
     for s, (carried, made, joins) in enumerate(stages, 1):
+        if len(kept) + len(carried) + len(made) > WIDEST:
+            raise CannotExportError(
+                f"The query would have {len(kept) + len(carried) + len(made):,} columns side by "
+                f"side, more than the {WIDEST:,} that databases take. Set gaps=False to refuse "
+                "rows with missing values, keep fewer columns, or fit fewer."
+            )
         carry = [f"s.{name}" for name in (*kept, *carried)]
         lines = ",\n    ".join([", ".join(carry), *made] if carry else made)
         joined = "".join(f"\n  LEFT JOIN {join}" for join in joins)
