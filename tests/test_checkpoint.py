@@ -226,3 +226,13 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
     assert same_state(found.stats_, whole.stats_)
     assert same_state(found.density_, whole.density_)
     assert not (tmp_path / "fit.checkpoint").exists()
+
+
+def test_a_checkpoint_is_none_of_the_files(tmp_path: Path) -> None:
+    pattern = write_some(rows(), tmp_path, ".parquet")
+    before = (tmp_path / "part0.parquet").read_bytes()
+    with pytest.raises(ValueError, match="one of the files that are read"):
+        BayesClassifier().fit_files(
+            pattern, "class", columns=["near"], checkpoint=tmp_path / "part0.parquet"
+        )
+    assert (tmp_path / "part0.parquet").read_bytes() == before

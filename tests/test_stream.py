@@ -547,3 +547,36 @@ def test_values_of_several_lines(
         whole = BayesClassifier(Columns({"note": "drop"})).fit(frame[["x", "note"]], frame["class"])
         assert_same(clf, whole, frame[["x", "note"]], 1e-9)
         assert clf.files_.n_rows == n
+
+
+@pytest.mark.parametrize("name", ["full", "columns"])
+@pytest.mark.parametrize("where", [0, 1])
+def test_a_file_of_weight_zero_counts_as_absent(name: str, where: int, tmp_path: Path) -> None:
+    density, columns = CASES[name]
+    frame = rows()
+    frame["w"] = 2.0
+    frame.loc[np.array_split(frame.index, 3)[where], "w"] = 0.0
+    pattern = write_some(frame, tmp_path, ".parquet")
+    clf = BayesClassifier(density).fit_files(pattern, "class", weight="w", columns=columns)
+    kept = frame[frame["w"] > 0]
+    whole = BayesClassifier(density).fit(kept[columns], kept["class"], kept["w"])
+    assert_same(clf, whole, frame[columns], 1e-8)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("where", [0, 1])
+def test_bad_weights_are_named(wrong: float, where: int, tmp_path: Path) -> None:
+    frame = rows().assign(w=1.0)
+    frame.loc[np.array_split(frame.index, 3)[where][5], "w"] = wrong
+    pattern = write_some(frame, tmp_path, ".parquet")
+    for density in (None, Columns()):
+        with pytest.raises(
+            BadFileError, match=rf"part{where}\.parquet.*'w' is negative.* 1 of 300"
+        ):
+            BayesClassifier(density).fit_files(pattern, "class", weight="w", columns=["near"])
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes(b"\xff\xfea,b,class\n1,2,x\n")
+    with pytest.raises(BadFileError, match=r"rows\.csv.*decode"):
+        BayesClassifier().fit_files(tmp_path / "rows.csv", "class")

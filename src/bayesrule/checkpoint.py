@@ -113,6 +113,10 @@ class Checkpoint:
         self._job = _job(density, (*asked, n_features))
         self._written = self.stand
         self._free_at = 0.0
+        if os.path.realpath(self.path) in {os.path.realpath(part.path) for part in source.parts}:
+            raise ValueError(
+                f"checkpoint={self.path!r} is one of the files that are read. Name a new one."
+            )
         if os.path.exists(self.path):
             self.stand = self._written = self._read()
 

@@ -116,10 +116,10 @@ def look_into(path: str) -> Holding:
                 held = Holding(path, _csv_schema(path, file), size)
         if held.group_rows is not None and sum(held.group_rows) == 0:
             raise BadFileError(path, "has no rows")
-    names = held.schema.names
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise BadFileError(path, f"has several columns named {twice[0]!r}")
+        names = held.schema.names  # which may be no text at all
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise BadFileError(path, f"has several columns named {twice[0]!r}")
     return replace(held, stamp=stamp_of(path))
 
 

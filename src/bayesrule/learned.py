@@ -110,12 +110,21 @@ class Learned:
         return shares
 
 
-def present(table: Table, found: Memberships, sample_weight: Any) -> tuple[Table, Memberships]:
-    """Rows with their weights, checked; those of weight zero count as absent."""
+def present(
+    table: Table, found: Memberships, sample_weight: Any, some: bool = False
+) -> tuple[Table, Memberships]:
+    """Rows with their weights, checked; those of weight zero count as absent.
+
+    All may be absent where these are only ``some`` of the rows.
+    """
     if sample_weight is None:
         return table, found
     weights = _check_sample_weight(
-        sample_weight, np.empty(len(table)), dtype=np.float64, ensure_non_negative=True
+        sample_weight,
+        np.empty(len(table)),
+        dtype=np.float64,
+        ensure_non_negative=True,
+        allow_all_zero_weights=some,
     )
     found = Memberships(found.classes, found.codes, found.degrees, weights)
     there = np.flatnonzero(weights)

@@ -75,7 +75,7 @@ class Count:
             with naming(str(part)):
                 n_rows += len(found)
                 table = self.prepared.read(X, None)
-                table, found = present(table, found, weights)
+                table, found = present(table, found, weights, some=True)
                 if len(table) == 0:
                     continue
                 known, closed = classes_with(found.classes, self.classes, None)
@@ -165,7 +165,9 @@ def fit_parts(
             purpose = "to prepare with" if learns else "for the priors"
             passes.append(f"drew {len(chunk[1])} of {drawn.n_rows} rows {purpose}")
         assert table is not None
-        table, found = present(table, *chunk[1:])
+        found = chunk[1]
+        if sampled:  # else nothing is learned from these rows, which may all weigh nothing
+            table, found = present(table, *chunk[1:])
         known = classes_with(found.classes, stated, None)[0]
         if learns:
             known = overall.classes

@@ -124,8 +124,20 @@ class ReadFiles:
 def as_chunk(table: pa.Table, wanted: Wanted) -> Chunk:
     """X, the classes and the weights among the columns of a table."""
     found = _target(table, wanted.target)
-    weights = None if wanted.weight is None else table[wanted.weight].to_numpy()
+    weights = None if wanted.weight is None else _weights(table, wanted.weight)
     return table.select(wanted.features), found, weights
+
+
+def _weights(table: pa.Table, name: str) -> np.ndarray:
+    """The weights of some rows."""
+    weights = np.asarray(table[name].to_numpy(), np.float64)
+    wrong = int((~(np.isfinite(weights) & (weights >= 0))).sum())
+    if wrong:
+        raise ValueError(
+            f"the weight {name!r} is negative, missing or infinite in {wrong} of {len(weights)} "
+            "rows. Weights are numbers from zero up; zero leaves a row out."
+        )
+    return weights
 
 
 def _target(table: pa.Table, target: str | tuple[str, ...] | None) -> Memberships:
