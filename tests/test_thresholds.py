@@ -94,3 +94,38 @@ def test_student_classes_ask_for_a_threshold_above_one():
     bounded = BayesClassifier(Elliptical("student", "gqda", dof=dof, threshold=(0.0, 1.0)))
     X_new, y_new = student_classes(100_000, m, dof, 1)
     assert clf.score(X_new, y_new) > bounded.fit(X, y).score(X_new, y_new)
+
+
+@pytest.mark.parametrize("priors", ["empirical", [0.2, 0.3, 0.5]])
+def test_no_given_threshold_decides_more_training_rows_rightly_under_the_priors(priors):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1, 2], [60, 40, 20]))
+    X = rng.standard_t(3.0, (120, 3)) * np.array([1.0, 2.0, 4.0])[y][:, None] + y[:, None]
+    fitted = BayesClassifier(Elliptical("sample", "gqda"), priors=priors).fit(X, y)
+    share = np.bincount(y) / 120 if isinstance(priors, str) else np.array(priors)
+    masses = share[y] / np.bincount(y)[y]
+
+    def right(clf):
+        return masses[clf.predict(X) == y].sum()
+
+    given = np.concatenate([np.linspace(0.0, 3.0, 301), [5.0, 10.0, 100.0]])
+    best = max(
+        right(BayesClassifier(Elliptical("sample", "gqda", threshold=c), priors=priors).fit(X, y))
+        for c in given
+    )
+    assert right(fitted) >= best - 1e-12
+
+
+def test_a_bound_at_one_binds_for_students_over_their_own_scatter_only():
+    """c over the scatter, and over the covariance, of two Students, one wider than the other."""
+    for m, dof, wider in ((2, 3.0, 4.0), (4, 5.0, 2.0), (10, 10.0, 4.0), (10, 3.0, 16.0)):
+
+        def apart(t, m=m, dof=dof, wider=wider):
+            ratio = np.log1p(t / dof) - np.log1p(t / wider / dof)
+            return (dof + m) / 2 * ratio - m / 2 * np.log(wider)
+
+        t = brentq(apart, 1e-6, 1e9)
+        over_scatter = (t - t / wider) / (m * np.log(wider))
+        assert over_scatter > 1.0
+        over_covariance = over_scatter * (dof - 2.0) / dof
+        assert over_covariance < 1.0

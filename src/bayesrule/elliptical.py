@@ -73,7 +73,9 @@ class Elliptical(Density):
     threshold : "fitted", number, or (low, high)
         GQDA's c: the one under which most training rows are decided rightly, classes weighing as
         the priors say; given; or the best between two bounds. Where several are as good, the one
-        nearest to 1, which is QDA.
+        nearest to 1, which is QDA. A bound of 1 is not sensible in general: over its own or a
+        robust scatter, a Student class that is wider than another asks for a c above 1; over the
+        covariance, which its tails inflate, mostly for one below.
     max_iter : int
         Sweeps over the rows at most.
     tol : float
@@ -172,7 +174,7 @@ class Elliptical(Density):
         return self
 
     def check(self) -> None:
-        """Refuse settings that cannot be, or that would go unused."""
+        """Refuse settings that cannot be."""
         self.require("scatter", *OWN_RULE)
         self.require("rule", None, "gaussian", "student", "femda", "gqda")
         self.require("tied", True, False)
