@@ -7,6 +7,7 @@ a class one marker in all of them. Drawing needs matplotlib: ``pip install "baye
 
 from __future__ import annotations
 
+from bayesrule.displays.cells import CellBoundariesDisplay, MemoryGainDisplay
 from bayesrule.displays.comparison import ComparisonDisplay
 from bayesrule.displays.confusion import ConfusionDisplay
 from bayesrule.displays.contributions import ContributionDisplay
@@ -21,6 +22,7 @@ from bayesrule.displays.robustness import RobustnessDisplay
 from bayesrule.displays.words import WordCloudDisplay
 
 __all__ = [
+    "CellBoundariesDisplay",
     "ClassDensityDisplay",
     "ComparisonDisplay",
     "ConfusionDisplay",
@@ -29,6 +31,7 @@ __all__ = [
     "DensityContourDisplay",
     "DensityCurveDisplay",
     "GainCurveDisplay",
+    "MemoryGainDisplay",
     "OutlyingnessDisplay",
     "PriorComparisonDisplay",
     "PriorValueDisplay",
