@@ -148,7 +148,7 @@ class Finder:
     def _visited(self, queries: np.ndarray) -> np.ndarray:
         """The order in which queries are asked: near ones, which meet the same leaves, together."""
         n, n_columns = queries.shape
-        if not self.by_tree or len(self.points) <= FEW:
+        if n < 2 or not self.by_tree or len(self.points) <= FEW:
             return np.arange(n)
         bits = max(min(16, 62 // n_columns), 1)
         codes = np.empty(n, np.int64)

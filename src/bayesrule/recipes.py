@@ -191,6 +191,13 @@ def naive_bayes(
     **by_type
         ``numbers``, ``counts``, ``flags``, ``categories`` or ``texts``: what columns of a type get.
 
+    Notes
+    -----
+    Numbers that are clearly no bells are told better by ``numbers=Histogram("doane")``, which also
+    adds up over files, and, where they are few, by :func:`kernel_bayes`. Over fifteen real sets
+    (``reproduce/kernels.py``) histograms were three points more often right than bells, and much
+    less sure of what was wrong; but small sets of bells lost by them, up to four points.
+
     Examples
     --------
     >>> import pandas as pd
