@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from bayesrule import BayesClassifier, CellProfiles, Profiled
+from bayesrule.grids import GridCells
+from bayesrule.soundness import check_grid_cells
 
 
 def grid_world(n: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -83,3 +85,15 @@ def test_too_many_cells_and_odd_settings_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             profiles.fit(X, y)
+
+
+def test_damaged_grids_are_refused():
+    check_grid_cells(GridCells((np.array([0.0, 1.0]), np.empty(0))))
+    for cuts, message in (
+        ((), "no boundaries"),
+        ((np.array([1.0, 0.0]),), "do not increase"),
+        ((np.array([np.nan]),), "cannot be"),
+        ((np.arange(1e4),) * 4, "too many cells"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_grid_cells(GridCells(cuts))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -11,6 +13,7 @@ from bayesrule import MixtureProfiles
 from bayesrule.mixtures import COVARIANCES, Mixing
 from bayesrule.notices import NotConvergedWarning
 from bayesrule.progress import progress
+from bayesrule.soundness import check_components
 
 
 def blobs(n: int = 240, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -117,3 +120,17 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             MixtureProfiles(2, **settings).fit(X)
+
+
+def test_damaged_components_are_refused():
+    X, _ = blobs(60)
+    fine = MixtureProfiles(2).fit(X).partition_
+    check_components(fine)
+    for damaged, message in (
+        (replace(fine, weights=np.array([0.5, 0.6])), "sum to one"),
+        (replace(fine, means=fine.means[:, :1]), "shape"),
+        (replace(fine, whitening=-fine.whitening), "no covariance"),
+        (replace(fine, metric=None), "no metric"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_components(damaged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from fractions import Fraction
 
@@ -311,6 +312,33 @@ def test_a_search_reaches_the_profiles():
     grid = {"density__profiles__n_profiles": [2, 10], "density__profiles__fuzziness": [1.2, 2.0]}
     search = GridSearchCV(recipes.spdbc(), grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.4
+
+
+def test_memory_does_not_grow_with_the_profiles():
+    X, y = rows(n=60_000)
+    peaks = []
+    for n_profiles in (4, 200):
+        centres = np.random.default_rng(1).normal(size=(n_profiles, 3))
+        clf = BayesClassifier(Profiled(FuzzyProfiles(fuzziness=1.3, centers=centres)))
+        clone(clf).fit(X[:500], y[:500]).predict(X[:500])  # compiled
+        tracemalloc.start()
+        clf.fit(X, y).predict_proba(X)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # 60,000 x 200 memberships alone would be 96 MB.
+    assert peaks[1] < peaks[0] + 5e6
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 130])
+def test_rows_are_answered_alike_in_company_and_alone(n_rows):
+    # Loops take 64 rows at a time, whatever there are.
+    X, y = rows(n=130)
+    for clf in (recipes.spdbc(7, 1.4), recipes.dbc(7)):
+        clf.fit(X, y)
+        whole = clf.predict_proba(X)
+        np.testing.assert_array_equal(clf.predict_proba(X[:n_rows]), whole[:n_rows])
+        alone = np.vstack([clf.predict_proba(X[i : i + 1]) for i in range(0, n_rows, 9)])
+        np.testing.assert_array_equal(alone, whole[:n_rows:9])
 
 
 @settings(max_examples=30, deadline=None)

@@ -78,6 +78,11 @@ class TreeProfiles(Profiles):
     partition_ : Leaves
         The tree, as arrays.
 
+    Notes
+    -----
+    The leaves were cut where the classes of these very rows part, so what is counted in small ones
+    is a little too good. ``min_share`` keeps them large.
+
     References
     ----------
     Gilet, Guyomard, Barbosa, Fillatre: Adjusting decision trees for uncertain class proportions,
