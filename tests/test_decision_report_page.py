@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import warnings
 
@@ -409,11 +410,19 @@ def test_without_javascript_the_figures_are_there(browser, cancer):
         from selenium.webdriver.common.by import By
 
         text = browser.find_element(By.TAG_NAME, "main").text
-        for part in ("Deciding for the highest expected gain earns", "Of 1,000 cases like these",
-                     "Share of each decision", "malignant", "refer", "mean regret"):  # fmt: skip
+        for part in ("Decide benign while the chance of malignant is below", "refer up to",
+                     "more than deciding for the most probable class", "Of 1,000 cases like these",
+                     "Share of each decision", "mean regret"):  # fmt: skip
             assert part in text
+        static = browser.find_element(By.TAG_NAME, "h1").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    # Both tell the same figures in their first sentences.
+    shown = text_of(visit(browser, cancer[1]), "sentence")
+    money = r"[−-]?\d+\.\d+(?! ?%)"
+    assert re.findall(money, static.partition("It earns")[2]) == re.findall(
+        money, shown.partition("It earns")[2]
+    )
 
 
 def test_it_fits_phones_and_paper(page):
