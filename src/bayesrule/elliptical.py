@@ -233,8 +233,8 @@ class Elliptical(Density):
         """Locations and scatters of the columns that vary."""
         rows = sample.rows
         n_columns = rows.shape[1]
-        differs = (rows != rows[:1]).any(axis=0) if len(rows) else np.zeros(n_columns, bool)
-        varying = np.flatnonzero(differs)
+        low = np.fmin.reduce(rows, axis=0)  # gaps are passed over
+        varying = np.flatnonzero(low < np.fmax.reduce(rows, axis=0))
         if len(varying) == 0:
             varying = np.arange(n_columns)
         wanted = Wanted(
@@ -251,7 +251,7 @@ class Elliptical(Density):
             some = Sample(np.ascontiguousarray(rows[:, varying]), sample.codes, sample.weights)
         found = estimate(some, n_classes, wanted)
         scatter, middle = _sized(found, self.chosen_rule, self.scatter, len(varying))
-        location = np.tile(np.asarray(rows[0], np.float64), (n_classes, 1))
+        location = np.tile(np.asarray(low, np.float64), (n_classes, 1))
         location[:, varying] = found.location
         full = np.zeros((len(scatter), n_columns, n_columns))
         full[:, varying[:, None], varying] = scatter
