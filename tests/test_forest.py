@@ -76,6 +76,7 @@ def test_settings_are_checked():
         ({"n_profiles": "many"}, "n_profiles='many'"),
         ({"metrics": "lda"}, "metrics='lda'"),
         ({"metrics": ["cosine"]}, "metrics="),
+        ({"metrics": 3, "per_class": False}, "metrics=3"),
         ({"fuzziness": 1.0}, "above 1"),
         ({"per_class": 2}, "per_class=2"),
     ):

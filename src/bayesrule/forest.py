@@ -90,7 +90,8 @@ class ForestProfiles(Profiles):
 
     @property
     def needs_classes(self) -> bool:
-        return bool(self.per_class) or any(metric in SUPERVISED for metric in self.metrics)
+        named = self.metrics if isinstance(self.metrics, (list, tuple)) else ()
+        return bool(self.per_class) or any(metric in SUPERVISED for metric in named)
 
     def learn(self, table: Table, memberships: Memberships) -> Joined:
         number = self._number(memberships)
