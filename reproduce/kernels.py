@@ -56,7 +56,7 @@ NEIGHBOURS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 21, 30, 42, 60]
 
 
 def rivals(widths: list[float], folds: Any = FOLDS) -> dict[str, Any]:
-    """Rules and their grids. Ours hold their peer's grid and what the peer has not."""
+    """Rules and their grids; ours hold their peer's grid, and what the peer has not."""
     return {
         "KernelDensity per class": GridSearchCV(PeerKernels(), {"bandwidth": widths}, cv=folds),
         "Kernel": GridSearchCV(
@@ -73,6 +73,11 @@ def rivals(widths: list[float], folds: Any = FOLDS) -> dict[str, Any]:
             cv=folds,
         ),
         "Neighbors": GridSearchCV(
+            BayesClassifier(Neighbors()),
+            {"density__k": NEIGHBOURS, "density__weights": ["uniform", "distance"]},
+            cv=folds,
+        ),
+        "Neighbors, more metrics": GridSearchCV(
             BayesClassifier(Neighbors()),
             {
                 "density__k": [NEIGHBOURS],  # one of them, by rows left out, in one search
