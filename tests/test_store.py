@@ -359,6 +359,8 @@ def test_feature_names_are_kept_and_checked(tmp_path: Path) -> None:
         (np.arange(70.0) * 900, 2),
         (np.arange(70.0).reshape(2, 35) + 2**31, 4),
         (np.arange(70.0) + 2.0**32, 8),
+        (np.append(np.arange(2000.0) % 200, [1e9, 0.0, 2.0**52]).reshape(-1, 2003), 1),
+        (np.append(np.arange(2000.0), 2.0**40), 2),
         (np.arange(70.0) - 1, 8),
         (np.arange(70.0) / 2, 8),
         (np.append(np.arange(70.0), -0.0), 8),
@@ -372,7 +374,8 @@ def test_whole_numbers_take_little_room_and_keep_their_bits(
     encoder = Encoder(KNOWN)
     content = encoder.encode(values, "values")
     assert encoder.arrays[0].itemsize == itemsize
-    (found,) = (Decoder(KNOWN, encoder.arrays.__getitem__, 1).decode(content),)
+    n_arrays = len(encoder.arrays)
+    found = Decoder(KNOWN, encoder.arrays.__getitem__, n_arrays).decode(content)
     assert found.dtype == values.dtype
     assert found.tobytes() == values.tobytes()
 

@@ -212,7 +212,7 @@ STRANGE: list[Any] = [
     {"Several": {"parts": {"tuple": []}}}, {"NamedActions": {"base": None, "actions": [[1, 2]]}},
     {"Rule": {"priors": {"array": 1}, "gain": {"array": 1}}}, {"os.system": "true"},
     {"transposed": 3}, {"type": "Gaussian"}, {"Model": None}, {"Learned": {"classes": 3}},
-    {"whole": 0}, {"whole": 1},
+    {"whole": 0}, {"whole": 1}, {"whole": {"low": 0, "at": 1, "values": 1}}, {"whole": {"low": 1}},
 ]  # fmt: skip
 
 

@@ -5,7 +5,8 @@ what its content is::
 
     {"tuple": [1, 2]}   {"dict": [[true, 0.5]]}   {"float": "inf"}   {"int8": 3}
     {"array": 7}        the array in arrays/7.npy
-    {"whole": 7}        that array as float64: whole numbers kept as integers, to save space
+    {"whole": 7}        that array as float64: whole numbers kept as integers, to save space; those
+                        few that do not fit are in two more: {"low": 7, "at": 8, "values": 9}
     {"transposed": 7}   the transpose of that array: its memory is in the order of columns
     {"texts": ...}      an object array of text, as UTF-8 bytes and lengths in two arrays
     {"objects": ...}    an object array of other labels
@@ -63,18 +64,27 @@ def fields_of(known: Callable[..., Any]) -> dict[str, Any]:
 
 #: Floats that are kept as integers where all are whole: fewer are not worth the trouble.
 MANY = 64
+#: Bytes that two more arrays take before they hold anything.
+APART = 600
 
 
 def narrow_type(array: np.ndarray) -> np.dtype[Any] | None:
-    """The narrowest integers that hold the whole numbers of a float64 array; None if none do.
+    """The integers in which the whole numbers of a float64 array take least room; None if none.
 
-    Counts are most of what models of counts keep, and most of a count is zeros.
+    Counts are most of what models of counts keep, and most of a count is zeros. The few that do
+    not fit are kept apart, with their places.
     """
-    if array.dtype != np.float64 or array.size < MANY:
+    if array.dtype != np.float64 or array.size < MANY or array.size >= 2**32:
         return None
-    if np.signbit(array).any() or not (array < 2.0**32).all() or (array != np.floor(array)).any():
+    if np.signbit(array).any() or not (array < 2.0**53).all() or (array != np.floor(array)).any():
         return None
-    return np.min_scalar_type(int(array.max()))
+    best, least = None, 8.0 * array.size
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        over = int(np.sum(array > np.iinfo(dtype).max))
+        room = np.dtype(dtype).itemsize * array.size + APART * bool(over) + 12.0 * over
+        if room < least:
+            best, least = np.dtype(dtype), room
+    return best
 
 
 class Encoder:
@@ -140,16 +150,33 @@ class Encoder:
         # Sums depend, in their last bits, on the order of memory: it is kept.
         flip = array.flags.f_contiguous and not array.flags.c_contiguous
         narrow = None if flip else narrow_type(array)
-        key = id(array), flip
+        if narrow is not None:
+            return {"whole": self._whole(array, narrow)}
+        return {"transposed" if flip else "array": self._place(array, flip, array)}
+
+    def _place(self, array: np.ndarray, flip: bool, kept: np.ndarray) -> int:
+        """Place of an array among those that are stored, each of ``kept`` once."""
+        key = id(kept), flip
         if key not in self._places:
             if len(self.arrays) + 1 == MAX_MEMBERS:
                 raise ValueError(f"The model has more than {MAX_MEMBERS - 1} arrays.")
             self._places[key] = len(self.arrays)
-            self._kept.append(array)
-            stored = np.asarray(array.T if flip else array, dtype=narrow, order="C")
+            self._kept.append(kept)
+            stored = np.asarray(array.T if flip else array, order="C")
             self.arrays.append(stored)
-        tag = "transposed" if flip else "array" if narrow is None else "whole"
-        return {tag: self._places[key]}
+        return self._places[key]
+
+    def _whole(self, array: np.ndarray, narrow: np.dtype[Any]) -> Any:
+        """Integers, and what does not fit into them."""
+        over = np.flatnonzero(array > np.iinfo(narrow).max)
+        low = array.copy()
+        low.flat[over] = 0.0
+        place = self._place(low.astype(narrow), False, array)
+        if not len(over):
+            return place
+        at, values = over.astype(np.uint32), array.flat[over]
+        parts = {"low": place, "at": self._place(at, False, at)}
+        return parts | {"values": self._place(values, False, values)}
 
     def _objects(self, array: np.ndarray, where: str) -> Any:
         items = array.ravel().tolist()
@@ -275,10 +302,19 @@ class Decoder:
         return array
 
     def _whole(self, content: Any) -> np.ndarray:
-        array = self._array(content)
+        names = ["low", "at", "values"]
+        parts = self._fields(content, names, "whole numbers") if type(content) is dict else None
+        array = self._array(content if parts is None else parts["low"])
         if array.dtype.kind != "u" or array.dtype.itemsize > 4:
             raise ValueError(f"it has an array of {array.dtype} where whole numbers are needed")
-        return array.astype(np.float64)
+        found = array.astype(np.float64)
+        if parts is not None:
+            at, values = self._array(parts["at"]), self._array(parts["values"])
+            fine = at.dtype == np.uint32 and values.dtype == np.float64 and at.shape == values.shape
+            if not fine or at.ndim != 1 or at.max(initial=0) >= found.size:
+                raise ValueError("its large whole numbers are at places that there are not")
+            found.flat[at] = values
+        return found
 
     def _texts(self, content: Any) -> np.ndarray:
         parts = self._fields(content, ["bytes", "lengths"], "text")

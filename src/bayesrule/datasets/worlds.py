@@ -188,6 +188,10 @@ class CellWorld(World):
         found = []
         for mine, theirs in zip(self._edges, boundaries, strict=True):
             inside = np.asarray(theirs, float)
+            if self.decimals is not None:
+                # All that matters of a boundary is between which two values it lies.
+                scale = 10.0**self.decimals
+                inside = np.unique(np.ceil(inside * scale - 1e-6) / scale)
             found.append(np.union1d(mine, inside[(inside > 0.0) & (inside < 1.0)]))
         return found
 
