@@ -606,3 +606,14 @@ def test_qda_of_scikit_learn_is_gqda_with_the_threshold_one():
     theirs = QuadraticDiscriminantAnalysis().fit(X, y)
     # They divide by n - 1.
     assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.99
+
+
+@pytest.mark.parametrize("scatter", ["student", "tyler", "huber"])
+@pytest.mark.parametrize("far", [1e2, 1e3, 1e5])
+def test_one_row_however_far_out_changes_little(scatter: str, far: float) -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(4.0, 1.0, (40, 2))])
+    X[0] = far
+    clf = BayesClassifier(Elliptical(scatter)).fit(X, np.repeat(["low", "high"], 40))
+    assert np.abs(clf.log_density_.location[1]).max() < 0.5
+    assert clf.predict([[0.5, 0.5], [3.5, 3.5]]).tolist() == ["low", "high"]

@@ -29,6 +29,9 @@ STUDENT, TYLER, HUBER = 0, 1, 2
 AT_LOCATION = 1e-10
 NEAR_LOCATION = 1e-6
 
+#: Changes of less than this, in units of the scatter, come back by the share that is foretold.
+NEAR = 0.5
+
 
 @compiled
 def fill_tiles(rows, weights, codes, starts, shift, tiles, tile_weights):
@@ -208,10 +211,11 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
     b = mean(-2v't) / (m mean v) of itself. Eager steps are longer by as much.
 
     ``share`` of the scatter is replaced by the diagonal ``target``, made as large as it.
-    ``pace`` is how far it was at best so far, and whether steps are eager, which ends where they do
-    not bring it closer. NaN says that some direction has lost all its spread.
+    ``pace`` is how far it was at best so far, and whether steps may be eager, which ends where they
+    do not bring it closer. From afar they would leap to and fro over where it settles. NaN says
+    that some direction has lost all its spread.
     """
-    eager = pace[1] > 0.0
+    eager = pace[1] > 0.0 and pace[0] < NEAR
     scatter, first, pull, mass_u, mass_v, slopes = sums
     m = scatter.shape[0]
     found = scatter / total
