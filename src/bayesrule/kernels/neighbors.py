@@ -15,16 +15,19 @@ TIE = 1e-10
 
 
 @compiled
-def apart(one, other, power):
-    """Distance of two points: power 1, 2, or 0 for the largest difference of a column."""
+def apart(ones, a, others, b, power):
+    """Distance of row a of one array and row b of another: power 1, 2, or 0 for the largest.
+
+    Rows are named by their places, since cutting them out would take longer than the distance.
+    """
     total = 0.0
     if power == 2:
-        for j in range(one.size):
-            difference = one[j] - other[j]
+        for j in range(ones.shape[1]):
+            difference = ones[a, j] - others[b, j]
             total += difference * difference
         return math.sqrt(total)
-    for j in range(one.size):
-        difference = abs(one[j] - other[j])
+    for j in range(ones.shape[1]):
+        difference = abs(ones[a, j] - others[b, j])
         total = total + difference if power == 1 else max(total, difference)
     return total
 
@@ -55,7 +58,7 @@ def measure(queries, points, power, found, distance):
     for q in range(queries.shape[0]):
         for c in range(found.shape[1]):
             i = found[q, c]
-            d = apart(queries[q], points[i], power)
+            d = apart(queries, q, points, i, power)
             at = c
             while at > 0 and distance[q, at - 1] > d:
                 distance[q, at] = distance[q, at - 1]
@@ -145,7 +148,7 @@ def condense(points, labels, order, power, nearest, by, kept, begin, most):
         kept[i] = True
         added += 1
         for other in range(points.shape[0]):
-            d = apart(points[i], points[other], power)
+            d = apart(points, i, points, other, power)
             if d < nearest[other] or (d == nearest[other] and i < by[other]):
                 nearest[other] = d
                 by[other] = i
