@@ -3,15 +3,15 @@
 Every rule is tuned by cross-validation on training rows only, over the same grid as its peer. Takes
 some minutes.
 
-    python reproduce/kernels.py [--figure two_classes.png]
+    python -m reproduce kernels
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import warnings
+import os
+import tempfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from bayesrule import (
     evaluate,
     recipes,
 )
+from reproduce.page import Page
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -283,21 +284,19 @@ def naive() -> None:
     print(f"  {'mean':<33}{cells}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--figure", help="where to draw the two classes")
-    options = parser.parse_args()
-    exercise()
-    two_classes(options.figure)
-    for part in (satimage, abalone, naive):
-        try:
-            part()
-        except FileNotFoundError as missing:
-            print(f"left out: {missing}")
-    return 0
+TITLE = "Kernels, histograms and neighbours, tuned likewise beside others"
 
 
-if __name__ == "__main__":
-    # That k exceeds a class and columns are constant in one is no surprise here.
-    warnings.filterwarnings("ignore", category=UserWarning, module="bayesrule")
-    sys.exit(main())
+def fill(page: Page, full: bool) -> None:
+    """The course's examples; the real sets too where there is time."""
+    page.text(
+        "Every rule is tuned by cross-validation on training rows only, over the same grid as its "
+        "peer in scikit-learn."
+    )
+    page.transcript(exercise)
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = os.path.join(folder, "two_classes.png")
+        page.transcript(partial(two_classes, drawn))
+        page.keep(drawn, "Two classes, and the regions that kernels and neighbours decide.")
+    for part in (satimage, abalone, naive) if full else ():
+        page.transcript(part)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import runpy
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -30,10 +29,7 @@ def fill(page: Page, full: bool) -> None:
         title, words = found.groups()
         page.heading(title)
         page.text(words)
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            runpy.run_path(str(script), run_name="__main__")
-        page.text(f"```text\n{said.getvalue().rstrip()}\n```")
+        page.transcript(partial(runpy.run_path, str(script), run_name="__main__"))
         for number in plt.get_fignums():
             page.picture(plt.figure(number), f"{title}: figure {number}")
         plt.close("all")

@@ -4,13 +4,11 @@ Five-fold, stratified, shuffled; missing cells are left missing where nothing el
 accuracy, log loss, and how far predicted chances are from what comes true, beside the figures that
 were to be reached; and why plain naive Bayes falls short on the mushrooms.
 
-    python reproduce/naive_bayes.py
+    python -m reproduce naive_bayes
 """
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -31,6 +29,7 @@ from bayesrule import (
 )
 from bayesrule.recipes import kernel_bayes, naive_bayes
 from bayesrule.reliability import Reliability
+from reproduce.page import Page
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -179,7 +178,21 @@ def tried(title: str, recipe: Recipe, X: Any, y: np.ndarray) -> tuple[tuple[floa
     return figures, found[0].calibration[label]
 
 
-def main() -> int:
+TITLE = "Naive Bayes on real tables: what was tried, and what came of it"
+
+
+def fill(page: Page, full: bool) -> None:
+    """There is no shorter form."""
+    page.text(
+        "Five folds, stratified and shuffled; missing cells are left missing. Stated are the "
+        "figures that plain naive Bayes is known to reach, and those to reach with densities of "
+        "one's choice."
+    )
+    page.transcript(show)
+
+
+def show() -> None:
+    """Print a table for each set."""
     for name, recipes in TRIED.items():
         try:
             data = datasets.load(name, frame="pandas")
@@ -207,10 +220,3 @@ def main() -> int:
         else:
             for title, table in (last[0], *last[-2:]):
                 show_calibration(title, table)
-    return 0
-
-
-if __name__ == "__main__":
-    # Columns that are constant in a class are no surprise here.
-    warnings.filterwarnings("ignore", category=UserWarning, module="bayesrule")
-    sys.exit(main())

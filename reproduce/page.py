@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import platform
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from textwrap import dedent
@@ -69,11 +72,26 @@ class Page:
 
     def picture(self, figure: Any, alt: str) -> None:
         """A picture and what it shows, in words."""
+        figure.savefig(self._next_picture(alt), dpi=90)
+
+    def keep(self, path: str, alt: str) -> None:
+        """A picture that was drawn already."""
+        shutil.copyfile(path, self._next_picture(alt))
+
+    def _next_picture(self, alt: str) -> Path:
+        """Where the next picture goes, which is named on the page."""
         self._pictures += 1
         path = self.folder / "images" / f"{self.name}-{self._pictures}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=90)
         self._parts.append(f"![{alt}](images/{path.name})")
+        return path
+
+    def transcript(self, work: Callable[[], Any]) -> None:
+        """What a function prints, as it prints it."""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            work()
+        self.text("```text\n" + said.getvalue().strip("\n") + "\n```")
 
     def write(self) -> Path:
         """Write the file; what made it stands at its end."""

@@ -1,6 +1,6 @@
 """Naive Bayes on SMS spam: what the default was chosen from, and what a careful gain costs.
 
-    python reproduce/text_bayes.py
+    python -m reproduce text_bayes
 
 Every figure is out of fold: five folds dealt within the classes, repeated with other seeds. Signs,
 pairs and counting once per text were chosen by such a table; alpha = 1 is the convention, and not
@@ -9,7 +9,7 @@ the best of it.
 
 from __future__ import annotations
 
-import argparse
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from bayesrule import BayesClassifier, datasets, recipes
 from bayesrule.words import TOKEN
+from reproduce.page import Page
 
 #: scikit-learn's own words: two letters or more, no signs.
 PLAIN = r"(?u)\b\w\w+\b"
@@ -63,11 +64,17 @@ def out_of_fold(clf: BayesClassifier, X: Any, y: np.ndarray, seed: int) -> np.nd
     return log_odds
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3, help="other deals of the folds")
-    repeats = parser.parse_args().repeats
+TITLE = "Spam by its words: the default, what else was tried, and a careful gain"
+
+
+def fill(page: Page, full: bool) -> None:
+    """One deal of the folds instead of three, where it should be quick."""
+    page.text("Five folds dealt within the classes; figures are means over the deals.")
+    page.transcript(partial(show, 3 if full else 1))
+
+
+def show(repeats: int) -> None:
+    """Print both tables, as means over so many deals of the folds."""
     X, y = datasets.load("sms_spam", return_X_y=True, frame="pandas")
     ham, spam = y == "ham", y == "spam"
 
@@ -107,7 +114,3 @@ def main() -> None:
             f"the smallest cost above with so few is {cost}: at most {lost} in any deal, "
             f"{caught:.3f} of the spam caught."
         )
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+import bayesrule.datasets
+import bayesrule.displays
+from bayesrule import recipes
 from bayesrule.cli.main import run
 
-PAGES = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
 #: For answers that hold times, or figures of other people's programs.
 IGNORE = doctest.register_optionflag("IGNORE")
 
@@ -46,3 +51,16 @@ def test_sessions_say_what_they_answer(
         Path("gain.csv").write_text(table, encoding="utf-8")
     for line in re.findall(r"^\$ bayesrule (.*)$", text, re.MULTILINE):
         assert run(shlex.split(line)) == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+def test_the_reference_holds_every_public_name() -> None:
+    held = {line.strip() for line in (DOCS / "reference" / "index.rst").read_text().splitlines()}
+    for module in (bayesrule, bayesrule.displays, bayesrule.datasets):
+        public = {name for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
+        assert public <= held
+    made = {
+        name
+        for name, found in vars(recipes).items()
+        if inspect.isfunction(found) and found.__module__ == recipes.__name__
+    }
+    assert {name for name in made if not name.startswith("_")} <= held
