@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from bayesrule import evaluate, export, load, recipes
-from bayesrule.cli import asking
+from bayesrule.cli import asking, reading
 from bayesrule.cli.main import COMMANDS, run
 
 CANCER = load_breast_cancer()
@@ -97,6 +96,79 @@ def test_merging_halves_is_fitting_all(folder, tmp_path, capsys):
     np.testing.assert_allclose(load(whole).predict_proba(X), fitted.predict_proba(X), rtol=1e-9)
     assert run(["merge", paths[0], "-o", whole]) == 2
     assert "two model files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["naive_bayes", "quantized", "qda --priors minimax", "knn", "dmc"],
+)
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_large_file_is_read_in_parts_and_gives_the_same(
+    folder, tmp_path, capsys, monkeypatch, asked, ending
+):
+    rows = pq.read_table(folder / "train.parquet")
+    data, out = tmp_path / f"rows.{ending}", tmp_path / "m.bayes"
+    reading.write_rows(rows, data)
+    fit = ["fit", str(data), *words("--target state --gain"), GAIN, "--model", *words(asked),
+           "-o", str(out)]  # fmt: skip
+    assert run(fit) == 0
+    whole, told = load(out), capsys.readouterr().out
+    monkeypatch.setattr(reading, "read_labelled", None)
+    monkeypatch.setattr(reading, "WHOLE_BYTES", data.stat().st_size - 1)
+    assert run(fit) == 0
+    assert capsys.readouterr().out == told
+    X = rows.drop_columns(["state"])
+    np.testing.assert_allclose(load(out).priors_, whole.priors_, rtol=1e-9)
+    np.testing.assert_allclose(load(out).predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+
+
+def test_several_files_are_one(folder, tmp_path, capsys):
+    rows = pq.read_table(folder / "train.parquet")
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        pq.write_table(rows.slice(i * 95, 95), tmp_path / "parts" / f"{i}.parquet")
+    parts, out = str(tmp_path / "parts"), tmp_path / "m.bayes"
+    given = ([f"{parts}/{i}.parquet" for i in range(3)], [parts], [f"{parts}/*.parquet"])
+    X = rows.drop_columns(["state"])
+    fitted = recipes.gaussian_nb().fit(X, rows["state"].to_pylist())
+    for data in given:
+        assert run(["fit", *data, *words("--target state --model gaussian_nb -o"), str(out)]) == 0
+        told = "ill {:g}, well {:g}".format(*fitted.class_count_)
+        assert told in capsys.readouterr().out
+        np.testing.assert_allclose(load(out).predict_proba(X), fitted.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("fit {train} {test} --target stat", 2, "did you mean 'state'"),
+        ("fit {train} {test} --target state --weight heavy", 2, "heavy"),
+        ("fit {train} {train} --target state", 2, "train.parquet is named twice"),
+        ("fit {train} {test}.gone --target state", 2, "test.parquet.gone"),
+        ("fit {folder}/*.orc --target state", 2, "No file matches"),
+        ("fit {train} {model} --target state", 1, "rule.bayes"),
+        ("fit {train} {gaps} --target state", 1, "gaps.parquet"),
+        ("fit {train} {test} --target state --model qda --set shrinkage=7", 1, "shrinkage"),
+        ("fit {train} {test} --target state --gain sick:a=1,well:a=2", 1, "'ill'"),
+    ],
+)
+def test_one_line_says_what_is_wrong_with_several_files(
+    folder, tmp_path, tmp_path_factory, capsys, line, code, message
+):
+    rows = pq.read_table(folder / "test.parquet")
+    gaps = tmp_path_factory.mktemp("gaps") / "gaps.parquet"
+    labels = pa.array([None, *rows["state"].to_pylist()[1:]])
+    pq.write_table(rows.drop_columns(["state"]).append_column("state", labels), gaps)
+    places = {
+        "train": folder / "train.parquet",
+        "test": folder / "test.parquet",
+        "model": folder / "rule.bayes",
+        "folder": folder,
+        "gaps": gaps,
+    }
+    assert run([*line.format(**places).split(" "), "-o", str(tmp_path / "out.bayes")]) == code
+    assert message in said(capsys)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_compare_prints_a_table_and_draws_a_picture(folder, tmp_path, capsys):
@@ -291,10 +363,17 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert "Exception" not in told.stderr
 
 
-def test_every_model_may_be_listed(capsys):
-    assert run(["fit", os.devnull, "--target", "y", "--model", "list"]) == 2
-    told = said(capsys)
-    assert all(name in told for name in asking.model_names()[:20])
+@pytest.mark.parametrize(
+    "line", ["fit --model list", "fit x.csv --target y --model=list", "tune --model list", "models"]
+)
+def test_every_model_may_be_listed(capsys, line):
+    assert run(words(line)) == 0
+    told = capsys.readouterr().out
+    assert {row.split()[0] for row in told.splitlines()[1:]} == set(asking.model_names())
+    assert run([*words(line), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in told] == asking.model_names()
+    assert all(row["what"] for row in told)
 
 
 def test_the_folder_of_an_output_must_exist(folder, tmp_path, capsys):

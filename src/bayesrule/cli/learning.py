@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -25,7 +25,7 @@ from bayesrule.plain_text import harmless
 
 
 def fit(
-    data: Path,
+    data: Annotated[list[str], Parameter(negative="")],
     /,
     *,
     target: Target,
@@ -38,28 +38,29 @@ def fit(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Learn a decision rule from files and write it as a model file.
+    """Learn a decision rule from files of any size and write it as a model file.
 
         bayesrule fit cases.csv --target outcome -o rule.bayes
             --gain ill:treat=5,ill:wait=-20,well:treat=-1,well:wait=0
 
+    Several files, or a large one, are read in parts, in memory that does not grow with their rows.
+    What a model must know before it counts, such as types of columns, comes from a sample of them.
+
     Parameters
     ----------
     data
-        A Parquet, Feather or CSV file.
+        Parquet, Feather or CSV files, folders of them, or patterns such as "data/*.parquet".
     model
-        naive_bayes suits any table; `bayesrule fit --model list` names the others.
+        naive_bayes suits any table; `bayesrule models` names the others.
     output
         The model file, by custom *.bayes. Without it, nothing is kept but what is printed.
     """
     from bayesrule import save
-    from bayesrule.cli.reading import read_labelled
     from bayesrule.cli.showing import describe
 
     clf = model_of(model, settings or [], gain=gain_of(gain), priors=priors_of(priors))
     clf.set_params(random_state=seed)
-    X, y, weights = read_labelled(data, target, weight)
-    clf.fit(X, y, weights)
+    learn(clf, data, target, weight)
     if output is None:
         say("Fitted, but kept nowhere: add -o rule.bayes to keep it.")
         return
@@ -73,6 +74,20 @@ def fit(
         for label, count in zip(told["classes"], told["class_count"], strict=True)
     )
     say(f"{output}: {model} of {told['features']} features, fitted to {counts}.")
+
+
+def learn(clf: Any, data: list[str], target: str, weight: str | None) -> None:
+    """Fit to rows that are read whole, where they are few, or in parts."""
+    from bayesrule.cli.reading import check_columns, files_of, is_whole, read_labelled
+
+    files = files_of(data)
+    if is_whole(files):
+        clf.fit(*read_labelled(files[0], target, weight))
+        return
+    from bayesrule.holdings import look_into
+
+    check_columns(look_into(files[0]).schema.names, files[0], target, weight)
+    clf.fit_files(files, target, weight)
 
 
 def tune(

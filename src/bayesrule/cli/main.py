@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from cyclopts import App, CycloptsError
@@ -36,6 +37,7 @@ EPILOGUE = (
 COMMANDS: tuple[Callable[..., None], ...] = (
     showing.demo,
     showing.datasets,
+    showing.models,
     learning.fit,
     judging.evaluate,
     judging.compare,
@@ -84,7 +86,7 @@ def run(argv: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say_note
-            app()(list(argv) or ["--help"])
+            app()(_meant(list(argv)))
         sys.stdout.flush()
     except CycloptsError as error:
         return _say(one_line(error), 2)
@@ -107,6 +109,13 @@ def run(argv: Sequence[str]) -> int:
         kind = "" if expected else f"{type(error).__name__}: "
         return _say(kind + one_line(error), 1)
     return 0
+
+
+def _meant(argv: list[str]) -> list[str]:
+    """What was typed; nothing asks for help, and ``--model list`` for the models, come what may."""
+    if ("--model", "list") in pairwise(argv) or "--model=list" in argv:
+        return ["models", *(word for word in argv if word == "--json")]
+    return argv or ["--help"]
 
 
 def _say(message: str, code: int) -> int:

@@ -1,4 +1,4 @@
-"""Commands that show what there is: demo, datasets, inspect."""
+"""Commands that show what there is: demo, datasets, models, inspect."""
 
 from __future__ import annotations
 
@@ -69,6 +69,21 @@ def datasets(name: str | None = None, /, *, output: Output = None, json: Json = 
         print_json(told)
     else:
         say(f"{output}: {len(rows):,} rows, {found.X.num_columns} features, the label in 'target'.")
+
+
+def models(*, json: Json = False) -> None:
+    """List the models by the names that --model takes.
+
+    Each is a function of bayesrule.recipes, whose arguments --set may give.
+    """
+    from bayesrule import recipes
+    from bayesrule.cli.asking import model_names
+
+    told = {name: (getattr(recipes, name).__doc__ or "").split("\n")[0] for name in model_names()}
+    if json:
+        print_json([{"name": name, "what": what} for name, what in told.items()])
+    else:
+        table(["model", "what it is"], list(told.items()))
 
 
 def inspect(model: Path, /, *, json: Json = False) -> None:
