@@ -165,6 +165,21 @@ def test_the_browser_finds_the_numbers_of_python_in_any_state(browser, cancer, t
     no_complaints(browser)
 
 
+def test_curves_show_the_gains_of_the_states_they_pass(page):
+    """Whatever is worked out in between: figures and curves share what they keep."""
+    data = page.execute_script("return decisionReport.data")
+    states = list(random_states(data, np.random.default_rng(5), 40))
+    call = """const { cases, ruleOf, evaluate } = decisionReport;
+        const whole = arguments[0].map((state) => evaluate(state).expectedGain);
+        return arguments[0].map((state, i, all) => [
+            cases.gainOf(ruleOf(state)), evaluate(all[(i * 7) % all.length]).expectedGain,
+            cases.gainOf(ruleOf(state)), whole[i], whole[(i * 7) % all.length]])"""
+    once, other, again, expected, of_other = np.array(page.execute_script(call, states)).T
+    np.testing.assert_allclose(once, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(again, once)
+    np.testing.assert_array_equal(other, of_other)
+
+
 def test_limits_agree_from_one_row_to_a_million(page):
     call = """return arguments[0].map(([gains, rows, low, high, z]) => [
         decisionReport.meanQuantile(0.025, -z, gains, rows, low),

@@ -156,7 +156,7 @@ function reliabilityPlot(k, table) {
 function* mapPixels(map, rule, size) {
   const { points, depth } = data.maps, n = nClasses, width = n + 1;
   const steps = map.decoded ??= decode(map.values, Uint16Array);
-  const logPriors = rule.priors.map(Math.log);
+  const logPriors = rule.priors.map(Math.log), gains = byDecision(rule.gain);
   const chosen = new Uint8Array(size * size), level = new Float64Array(size * size);
   const values = new Float64Array(n), chances = new Float64Array(n);
   for (let row = 0; row < size; row++) {
@@ -170,7 +170,7 @@ function* mapPixels(map, rule, size) {
       for (let k = 0; k < n; k++) values[k] = mixed(k);
       posterior(values, 0, rule.priors, logPriors, chances);
       const pixel = row * size + column;
-      chosen[pixel] = rule.active[best(chances, rule.gain, n)];
+      chosen[pixel] = rule.active[best(chances, 0, gains, n)];
       let total = 0;
       for (let k = 0; k < n; k++) total += rule.priors[k] * Math.exp(values[k]);
       level[pixel] = total * Math.exp(mixed(n));

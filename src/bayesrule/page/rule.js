@@ -16,31 +16,37 @@ function ruleOf(state) {
   return { priors: state.priors, gain, active };
 }
 
-/** Posterior of one row of log-densities into `into`, as bayesrule.decide computes it. */
+/** Posterior of the row of log-densities at `start` into the same place, as bayesrule.decide computes it. */
 function posterior(values, start, priors, logPriors, into) {
   const n = priors.length;
   let top = -Infinity;
   for (let k = 0; k < n; k++) {
-    into[k] = priors[k] > 0 ? values[start + k] + logPriors[k] : -Infinity;
-    if (into[k] > top) top = into[k];
+    const value = priors[k] > 0 ? values[start + k] + logPriors[k] : -Infinity;
+    into[start + k] = value;
+    if (value > top) top = value;
   }
   let total = 0;
   for (let k = 0; k < n; k++) {
-    if (top === -Infinity) into[k] = priors[k]; // no class supports the row: the data said nothing
-    else if (top === Infinity) into[k] = into[k] === Infinity ? 1 : 0; // atoms share
-    else into[k] = Math.exp(into[k] - top);
-    total += into[k];
+    const value = into[start + k];
+    const weight = top === -Infinity ? priors[k] // no class supports the row: the data said nothing
+      : top === Infinity ? Number(value === Infinity) // atoms share
+        : Math.exp(value - top);
+    into[start + k] = weight;
+    total += weight;
   }
   const share = 1 / total;
-  for (let k = 0; k < n; k++) into[k] *= share;
+  for (let k = 0; k < n; k++) into[start + k] *= share;
 }
 
-/** Place of the first decision of highest expected gain. */
-function best(chances, gain, n) {
+/** Gains decision by decision in one array, as `best` runs through them for every row. */
+const byDecision = (gain) => Float64Array.from(gain[0].flatMap((_, d) => gain.map((row) => row[d])));
+
+/** Place of the first decision of highest expected gain, for the n chances at `start`. */
+function best(chances, start, gains, n) {
   let first = 0, highest = -Infinity;
-  for (let d = 0; d < gain[0].length; d++) {
+  for (let d = 0, at = 0; at < gains.length; d++) {
     let value = 0;
-    for (let k = 0; k < n; k++) value += chances[k] * gain[k][d];
+    for (let k = 0; k < n; k++) value += chances[start + k] * gains[at++];
     if (value > highest) { highest = value; first = d; }
   }
   return first;
@@ -73,20 +79,18 @@ class Cases {
     this.trained = data.trained;
   }
 
-  /** Posteriors of all rows, one after the other; those of the last priors are kept. */
-  posteriors(priors) {
+  /** Posteriors of all rows, one after the other; `keep` has those of these priors kept. */
+  posteriors(priors, keep = false) {
     if (this.kept && this.kept.priors.every((p, k) => p === priors[k])) return this.kept.chances;
-    this.kept = { priors: [...priors], chances: this.freshPosteriors(priors) };
-    return this.kept.chances;
+    const chances = this.freshPosteriors(priors);
+    if (keep) this.kept = { priors: [...priors], chances };
+    return chances;
   }
 
   freshPosteriors(priors) {
     const n = this.nClasses, logPriors = priors.map(Math.log);
-    const chances = new Float64Array(this.n * n), one = new Float64Array(n);
-    for (let i = 0; i < this.n; i++) {
-      posterior(this.logDensity, i * n, priors, logPriors, one);
-      chances.set(one, i * n);
-    }
+    const chances = new Float64Array(this.n * n);
+    for (let i = 0; i < this.n; i++) posterior(this.logDensity, i * n, priors, logPriors, chances);
     return chances;
   }
 
@@ -99,12 +103,10 @@ class Cases {
 
   /** Weight of the rows of each class that a rule gives each of its decisions. */
   tally(rule, chances, decisions) {
-    const n = this.nClasses, width = rule.active.length;
+    const n = this.nClasses, width = rule.active.length, gains = byDecision(rule.gain);
     const counts = Array.from({ length: n }, () => new Float64Array(width));
-    const one = new Float64Array(n);
     for (let i = 0; i < this.n; i++) {
-      for (let k = 0; k < n; k++) one[k] = chances[i * n + k];
-      const d = best(one, rule.gain, n);
+      const d = best(chances, i * n, gains, n);
       if (decisions) decisions[i] = d;
       counts[this.labels[i]][d] += this.weights[i];
     }
@@ -113,7 +115,7 @@ class Cases {
 
   /** Figures of a rule, named and computed as in bayesrule.evaluate. */
   evaluate(rule) {
-    const chances = this.posteriors(rule.priors), decisions = new Uint8Array(this.n);
+    const chances = this.posteriors(rule.priors, true), decisions = new Uint8Array(this.n);
     const counts = this.tally(rule, chances, decisions);
     return { ...this.judge(rule, counts), chances, decisions };
   }

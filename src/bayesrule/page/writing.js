@@ -33,20 +33,23 @@ function lastPlace(value, half = 0) {
   return half > 0 ? Math.max(three, Math.floor(Math.log10(half)) - 1) : three;
 }
 
+/** Formats are kept: to make one takes longer than to write a whole table with it. */
+const grouped = new Intl.NumberFormat('en');
+const formats = [];
+const withDigits = (digits) => (formats[digits] ??=
+  new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+
 /** A number rounded at a decimal place, with separators and a true minus. */
 function rounded(value, place) {
   if (!Number.isFinite(value)) return '–';
   const digits = Math.min(Math.max(-place, 0), 12), unit = 10 ** Math.max(place, 0);
-  const text = (Math.round(value / unit) * unit).toLocaleString('en',
-    { minimumFractionDigits: 0, maximumFractionDigits: 0 });
-  const shown = digits === 0 ? text : value.toLocaleString('en',
-    { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const shown = withDigits(digits).format(digits === 0 ? Math.round(value / unit) * unit : value);
   return /[1-9]/.test(shown) ? shown.replace('-', '−') : shown.replace('-', '');
 }
 
 const number1 = (value) => rounded(value, lastPlace(value) + 2);
 const number = (value, half = 0) => rounded(value, lastPlace(value, half));
-const plain = (value) => Number(value.toPrecision(6)).toLocaleString('en');
+const plain = (value) => grouped.format(Number(value.toPrecision(6)));
 const signed = (value, half = 0) => (value > 0 ? '+' : '') + number(value, half);
 
 /** A share in per cent, never quite none or all; `rows` of its kind limit what can be said. */
@@ -71,7 +74,7 @@ function thousand(shares) {
   return whole;
 }
 
-const casesText = (share, count) => (count === 0 && share > 0 ? '<1' : count.toLocaleString('en'));
+const casesText = (share, count) => (count === 0 && share > 0 ? '<1' : grouped.format(count));
 
 /** The recommended rule in words, as pieces of text and elements. */
 function ruleInWords(rule, figures) {
