@@ -156,7 +156,7 @@ class App {
 
   // ---------------------------------------------------------------- what the page shows
 
-  /** The figures at once; curves, maps and calibration in the time between frames. */
+  /** The figures at once; marks, tables, curves and maps in the time between frames. */
   show() {
     const { state, views, ghost, ghostRule } = this;
     const rule = ruleOf(state), figures = (this.figures = cases.evaluate(rule));
@@ -165,9 +165,6 @@ class App {
     this.controls.show(state);
     this.focusOn?.().focus();
     this.focusOn = undefined;
-    const drawn = String([thousand(figures.confusion.flat()), rule.active, rule.gain]); // a thousand marks are slow to paint
-    if (drawn !== this.drawn) views.thousand.replaceChildren(...thousandCases(rule, figures));
-    this.drawn = drawn;
     views.shares.replaceChildren(...sharesChart(rule, figures, ghostRule, ghost));
     if (document.activeElement !== this.caseBox) this.caseBox.value = state.row === null ? '' : cases.places[state.row];
     this.later(this.rest(rule, figures));
@@ -176,6 +173,10 @@ class App {
   /** What may follow a little later, a piece at a time. */
   *rest(rule, figures) {
     const { state, views, ghost } = this;
+    const drawn = String([thousand(figures.confusion.flat()), rule.active, rule.gain]); // a thousand marks are slow to paint
+    if (drawn !== this.drawn) views.thousand.replaceChildren(...thousandCases(rule, figures));
+    this.drawn = drawn;
+    yield;
     views.confusion.replaceChildren(confusionTable(rule, figures));
     yield;
     views.strips.replaceChildren(...flipStrips(rule));
