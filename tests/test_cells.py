@@ -301,3 +301,14 @@ def test_validation_rows_of_the_users_own():
     one, other = (fitted(max_cells=50, validation=v) for v in (places, mask))
     for a, b in zip(one.density_.boundaries_, other.density_.boundaries_, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_any_number_of_features_may_tell_nothing() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 200))
+    y = ((X[:, 5] > 0.3) ^ (X[:, 150] > 0.6)).astype(int)
+    clf = BayesClassifier(Cells()).fit(X, y)
+    assert np.flatnonzero(np.array(clf.density_.levels_) > 1).tolist() == [5, 150]
+    told = X.copy()
+    told[:, np.setdiff1d(np.arange(200), [5, 150])] = np.nan
+    np.testing.assert_array_equal(clf.predict_proba(told), clf.predict_proba(X))

@@ -145,7 +145,7 @@ class Grid:
         Bins of the rows.
     planes, weights : ndarray of shape (n,)
     score : Score
-    base : ndarray of shape (P, T_1, ..., T_D) or None
+    base : ndarray of shape (P, T_1 * ... * T_D) or None
         Counts of settled rows by their levels.
     home : tuple of D int ndarrays or None
         A bin of each feature that lies in each of its levels, for the settled rows.
@@ -201,7 +201,9 @@ class Grid:
         table = np.zeros((n_bins + self.gaps[j], len(self.score.weight), prod(others)))
         loops.count_bins(self.codes, self.planes, self.weights, part, j, table)
         if self.base is not None and self.home is not None:
-            settled = np.moveaxis(self.base, j + 1, 0).reshape(shape[j], *table.shape[1:])
+            # The addresses before, of and after feature j: numpy's arrays have few axes.
+            apart = self.base.reshape(-1, prod(shape[:j]), shape[j], prod(shape[j + 1 :]))
+            settled = np.moveaxis(apart, 2, 0).reshape(shape[j], *table.shape[1:])
             np.add.at(table, self.home[j], settled)
         below = np.zeros((n_bins + 1, *table.shape[1:]))
         np.cumsum(table[:n_bins], axis=0, out=below[1:])

@@ -117,13 +117,15 @@ class CellsLaw(LogDensity):
 
     def _marginal(self, rows: np.ndarray) -> np.ndarray:
         """Log-densities of rows with missing values: cells of all levels summed."""
-        unknown = np.isnan(rows) & ~np.array(self.gaps)
+        # Features of one level tell nothing, whether a value is there or not.
+        told = np.flatnonzero(np.array(self.shape) > 1)
+        unknown = np.isnan(rows[:, told]) & ~np.array(self.gaps)[told]
         patterns, which = np.unique(unknown, axis=0, return_inverse=True)
-        table = self.shares.reshape(*self.shape, -1)
+        table = self.shares.reshape(*np.array(self.shape)[told], -1)
         out = np.empty((len(rows), len(self.seen)))
         for p, pattern in enumerate(patterns):
             mine = np.flatnonzero(which.ravel() == p)
-            kept = np.flatnonzero(~pattern)
+            kept = told[~pattern]
             summed = table.sum(axis=tuple(np.flatnonzero(pattern)))
             logs = self._logs(summed.reshape(-1, len(self.seen)))
             part = CellsLaw(

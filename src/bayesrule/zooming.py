@@ -132,7 +132,7 @@ def sorted_out(
         base += counts
         parts.append(rest)
     together = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return base.reshape(-1, *shape), Rows(*together)
+    return base, Rows(*together)
 
 
 def zoom(
