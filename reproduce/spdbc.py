@@ -1,30 +1,15 @@
-"""Robust discrete Bayesian classifier under covariate and label noise (SUM 2024), and beyond it.
+"""DBC, SPDBC and a forest of profiles under wrong labels and shaken features (SUM 2024).
 
-The paper's experiment: cells of k-means, hard and soft, on eight data sets, with wrong training
-labels or shaken test features, in repeated five-fold cross-validation. The paper does not say how
-folds are dealt or k-means is started; plain shuffled folds and a single start come nearest to the
-figures that are known of it, which stand beside ours.
-
-Then a forest of such partitions, with settings that are the same for all sets, beside other
-classifiers on the same folds; last the same on sets that had no part in its design.
-
-    python reproduce/spdbc.py                # 20 x 5 folds; hours on one core, most of it others'
-    python reproduce/spdbc.py --quick        # 2 x 5 folds; some minutes
-    python reproduce/spdbc.py --peer-repeats 2    # fewer folds where other models are beside
-    python reproduce/spdbc.py --tuned        # also with T and m chosen inside the training part
-
-Tables and pictures go to the folder named by ``--out``.
+The paper does not say how folds are dealt or k-means is started; plain shuffled folds and a single
+start come nearest to the figures that are known of it, which stand beside ours.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import warnings
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -36,6 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesrule import RobustnessCurve, datasets, recipes, robustness_curve
+from bayesrule.displays import RobustnessDisplay
+from reproduce.page import Page
+
+TITLE = "Robust discrete Bayesian classifiers (SUM 2024), and a forest of them"
 
 #: Profiles and fuzziness of the paper's experiment on each set.
 SETTINGS = {
@@ -68,6 +57,7 @@ ONE_START = {"density__profiles__n_init": 1}
 CONDITIONS = ("clean", "labels .25", "features .5")
 NAMES = {"breast_cancer_wdbc": "breast cancer", "pima_diabetes": "diabetes"}
 NAMES |= {"heart_cleveland": "heart", "abalone_5class": "abalone"}
+MEAN = "**mean**"
 
 
 def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -89,6 +79,16 @@ def peers() -> dict[str, Any]:
     }
 
 
+def of_paper(name: str) -> dict[str, Any]:
+    """The paper's two classifiers with its settings for a set."""
+    n_profiles, fuzziness = SETTINGS[name]
+    models = {
+        "hard (DBC)": recipes.dbc(n_profiles),
+        "soft (SPDBC)": recipes.spdbc(n_profiles, fuzziness),
+    }
+    return {name: model.set_params(**ONE_START) for name, model in models.items()}
+
+
 def tuned(repeats: int) -> dict[str, GridSearchCV]:
     """Number of profiles and fuzziness by ten folds, dealt so often, inside the training part."""
     inner = RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=0)
@@ -100,11 +100,11 @@ def tuned(repeats: int) -> dict[str, GridSearchCV]:
     }
 
 
-def curves(models: Any, name: str, repeats: int, jobs: int) -> dict[str, RobustnessCurve]:
+def curves(models: Any, name: str, repeats: int) -> dict[str, RobustnessCurve]:
     """Scores under noise of labels and of features, at all of the paper's levels."""
     X, y = rows_of(name)
     return {
-        noise: robustness_curve(models, X, y, noise=noise, cv=folds(repeats), n_jobs=jobs)
+        noise: robustness_curve(models, X, y, noise=noise, cv=folds(repeats))
         for noise in ("labels", "features")
     }
 
@@ -114,14 +114,12 @@ def folds(repeats: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0)
 
 
-def at_ends(models: Any, name: str, repeats: int, jobs: int) -> RobustnessCurve:
+def at_ends(models: Any, name: str, repeats: int) -> RobustnessCurve:
     """Scores without noise and at the highest level of each; a model is fitted twice in a fold."""
     X, y = rows_of(name)
     levels = [(0.0, 0.0), (0.0, 0.5), (0.25, 0.0)]
     noises = ["labels", "features"]
-    return robustness_curve(
-        models, X, y, noise=noises, levels=levels, cv=folds(repeats), n_jobs=jobs
-    )
+    return robustness_curve(models, X, y, noise=noises, levels=levels, cv=folds(repeats))
 
 
 def ends(found: Any) -> np.ndarray:
@@ -132,19 +130,28 @@ def ends(found: Any) -> np.ndarray:
     return np.column_stack([labels[:, 0], labels[:, -1], features[:, -1]])
 
 
-def as_table(rows: Iterable[Iterable[str]], header: list[str]) -> str:
-    """A table in Markdown."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+def measured(page: Page, measure: Callable[[str], Any], names: Sequence[str]) -> dict[str, Any]:
+    """What is found on each set that is at hand; which are not is said."""
+    found, missing = {}, []
+    for name in names:
+        try:
+            found[name] = measure(name)
+        except FileNotFoundError as absent:
+            missing.append((name, absent))
+    if not found and missing:
+        raise missing[0][1]
+    for name, absent in missing:
+        page.text(f"{NAMES.get(name, name)} was left out: {absent}")
+    return found
 
 
-def beside_known(found: Mapping[str, Any]) -> str:
+def beside_known(page: Page, found: Mapping[str, Any]) -> None:
     """Hard and soft accuracies beside those that are known."""
     ours = {name: ends(of).T for name, of in found.items()}
     theirs = {name: np.array(KNOWN[name]) for name in found}
     apart = np.abs(np.array([ours[name] - theirs[name] for name in found]))
-    ours["**mean**"] = np.mean([*ours.values()], axis=0)
-    theirs["**mean**"] = np.mean([*theirs.values()], axis=0)
+    ours[MEAN] = np.mean([*ours.values()], axis=0)
+    theirs[MEAN] = np.mean([*theirs.values()], axis=0)
     rows = [
         [NAMES.get(name, name)]
         + [
@@ -153,21 +160,22 @@ def beside_known(found: Mapping[str, Any]) -> str:
         ]
         for name, mine in ours.items()
     ]
-    text = as_table(rows, ["hard/soft (known)", *CONDITIONS])
+    page.table(["hard/soft (known)", *CONDITIONS], rows)
     most, mean = apart.max(), apart.mean()
-    return f"{text}\n\nDistance to the known figures: {most:.3f} at most, {mean:.3f} on the mean."
+    page.text(f"Distance to the known figures: {most:.3f} at most, {mean:.3f} on the mean.")
 
 
-def soft_ahead(found: Mapping[str, Mapping[str, RobustnessCurve]]) -> str:
+def soft_ahead(page: Page, found: Mapping[str, Mapping[str, RobustnessCurve]]) -> None:
     """By how much soft memberships are ahead of hard ones, at each level."""
+    page.text("By how much soft is ahead of hard, as a mean over the sets, at each level of noise.")
     rows = []
     for noise in ("labels", "features"):
         ahead = np.mean([of[noise].means[1] - of[noise].means[0] for of in found.values()], axis=0)
         rows.append([noise, *(f"{value:+.4f}" for value in ahead)])
-    return as_table(rows, ["soft less hard, mean over the sets", *(f"level {i}" for i in range(6))])
+    page.table(["", *(f"level {i}" for i in range(6))], rows)
 
 
-def side_by_side(found: Mapping[str, RobustnessCurve]) -> str:
+def side_by_side(page: Page, found: Mapping[str, RobustnessCurve]) -> None:
     """Every model on every set, and the means."""
     names = next(iter(found.values())).names
     figures = np.array([ends(of) for of in found.values()])
@@ -179,20 +187,13 @@ def side_by_side(found: Mapping[str, RobustnessCurve]) -> str:
         ]
         for m, model in enumerate(names)
     ]
-    return as_table(rows, ["/".join(CONDITIONS), *(NAMES.get(n, n) for n in found), "**mean**"])
+    page.table(["/".join(CONDITIONS), *(NAMES.get(n, n) for n in found), MEAN], rows)
 
 
-def draw(found: Mapping[str, Mapping[str, RobustnessCurve]], folder: Path) -> None:
-    """The paper's figures 4 and 5: a row of two panels for each set, four sets to a page."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    from bayesrule.displays import RobustnessDisplay
-
+def draw(page: Page, found: Mapping[str, Mapping[str, RobustnessCurve]]) -> None:
+    """The paper's figures 4 and 5: a row of two panels for each set, four sets to a figure."""
     names = list(found)
-    for page, start in enumerate(range(0, len(names), 4), start=4):
+    for number, start in enumerate(range(0, len(names), 4), start=4):
         some = names[start : start + 4]
         size = (9.0, 2.5 * len(some) + 0.4)
         figure, axes = plt.subplots(
@@ -219,84 +220,92 @@ def draw(found: Mapping[str, Mapping[str, RobustnessCurve]], folder: Path) -> No
             ncols=4,
             frameon=False,
         )
-        figure.savefig(folder / f"figure_{page}.png", dpi=150)
+        sets = ", ".join(NAMES.get(name, name) for name in some)
+        page.picture(
+            figure,
+            f"Figure {number}: accuracy of hard and soft profiles over the share of wrong labels "
+            f"and over the noise of features, on {sets}",
+        )
         plt.close(figure)
 
 
-def keep(text: str, title: str, folder: Path) -> None:
-    """Print a table and add it to the file of tables."""
-    print(f"\n## {title}\n\n{text}", flush=True)
-    with open(folder / "tables.md", "a", encoding="utf-8") as file:
-        file.write(f"\n## {title}\n\n{text}\n")
+def experiment(page: Page, repeats: int, sets: Sequence[str]) -> None:
+    """Hard and soft profiles with the paper's settings."""
+    page.heading("The paper's experiment")
+    page.text(
+        f"Accuracy, hard/soft, the mean of {repeats} x 5 plain shuffled folds; nothing is scaled. "
+        "A quarter of the training labels is wrong, or Gaussian noise of half a standard deviation "
+        "is on the test features. T and m are the paper's for each set. In brackets: what an "
+        "independent program found with the same settings, in folds of its own."
+    )
+    found = measured(page, lambda name: curves(of_paper(name), name, repeats), sets)
+    beside_known(page, found)
+    soft_ahead(page, found)
+    draw(page, found)
 
 
-def run(models: Any, names: Iterable[str], repeats: int, options: Any, kept: str) -> dict[str, Any]:
-    """Curves of each set that can be had; ``models`` are a dict, or a function of the set."""
-    found: dict[str, Any] = {}
-    frames = []
-    for name in names:
-        try:
-            if callable(models):
-                found[name] = curves(models(name), name, repeats, options.jobs)
-            else:
-                found[name] = at_ends(models, name, repeats, options.jobs)
-        except FileNotFoundError as missing:
-            print(f"{name}: left out. {missing}")
-            continue
-        print(name, np.round(ends(found[name]), 4).tolist(), flush=True)
-        parts = found[name].items() if callable(models) else [("both", found[name])]
-        frames += [curve.to_frame().assign(set=name, noise=noise) for noise, curve in parts]
-        pd.concat(frames).to_csv(options.out / f"{kept}.csv", index=False)
-    return found
+def chosen(page: Page, deals: int, sets: Sequence[str]) -> None:
+    """T and m by cross-validation instead of by the paper."""
+    page.heading("T and m chosen inside the training part")
+    page.text(
+        f"T of 10, 15, 20, 30 and, for soft profiles, m of 1.1, 1.3, 1.5, by {deals} x 10 folds "
+        "of each training part, wrong labels and all; a single deal of 5 folds outside. The known "
+        "figures are those of the paper's T and m, as above."
+    )
+    beside_known(page, measured(page, lambda name: at_ends(tuned(deals), name, 1), sets))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="2 x 5 folds instead of 20 x 5")
-    parser.add_argument("--parts", nargs="*", default=["paper", "forest", "peers", "others"])
-    parser.add_argument("--tuned", action="store_true", help="also choose T and m (slow)")
-    parser.add_argument("--inner", type=int, default=10, help="deals of the folds that choose")
-    parser.add_argument("--sets", nargs="*", default=[*SETTINGS], choices=[*SETTINGS])
-    parser.add_argument("--others", nargs="*", default=OTHERS, choices=OTHERS)
-    parser.add_argument("--peer-repeats", type=int, help="deals of the folds for other models")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("reproduced/spdbc"))
-    options = parser.parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    repeats = 2 if options.quick else 20
-    few = options.peer_repeats or repeats
-
-    def of_paper(name: str) -> dict[str, Any]:
-        n_profiles, fuzziness = SETTINGS[name]
-        models = {
-            "hard (DBC)": recipes.dbc(n_profiles),
-            "soft (SPDBC)": recipes.spdbc(n_profiles, fuzziness),
-        }
-        return {name: model.set_params(**ONE_START) for name, model in models.items()}
-
+def forests(page: Page, repeats: int, few: int, sets: Sequence[str], others: Sequence[str]) -> None:
+    """The forest alone, beside others, and on sets without a part in its design."""
     forest = {"forest of partitions": recipes.spdbc_forest()}
     goals = "/".join(f"{goal:g}" for goal in GOALS)
-    if "paper" in options.parts:
-        found = run(of_paper, options.sets, repeats, options, "paper")
-        keep(beside_known(found), f"The paper's experiment, {repeats} x 5 folds", options.out)
-        keep(soft_ahead(found), "Soft beside hard", options.out)
-        draw(found, options.out)
-    if options.tuned:
-        chosen = run(tuned(options.inner), options.sets, 1, options, "tuned")
-        title = f"T and m chosen by {options.inner} x 10 folds inside, 1 x 5 folds"
-        keep(beside_known(chosen), title, options.out)
-    if "forest" in options.parts:
-        alone = run(forest, options.sets, repeats, options, "forest")
-        keep(side_by_side(alone), f"The forest (goals {goals}), {repeats} x 5 folds", options.out)
-    for part, names in (("peers", options.sets), ("others", options.others)):
-        if part in options.parts:
-            beside = run({**forest, **peers()}, names, few, options, part)
-            title = "The same sets" if part == "peers" else "Sets without a part in the design"
-            keep(side_by_side(beside), f"{title}, beside others, {few} x 5 folds", options.out)
-    return 0
+    page.heading("The forest of partitions")
+    page.text(
+        "`recipes.spdbc_forest()` as it comes, the same for all sets. No fold tuned anything, but "
+        "its settings were found by trials on these eight sets, so that its figures on them are "
+        f"a little flattering. {repeats} x 5 folds; the mean should reach {goals}."
+    )
+    side_by_side(page, measured(page, lambda name: at_ends(forest, name, repeats), sets))
+    both = {**forest, **peers()}
+    page.text(f"Beside others at their usual settings, on the same {few} x 5 folds:")
+    side_by_side(page, measured(page, lambda name: at_ends(both, name, few), sets))
+    page.heading("Sets without a part in the design")
+    page.text(f"The same models, {few} x 5 folds, sets on which nothing was chosen:")
+    side_by_side(page, measured(page, lambda name: at_ends(both, name, few), others))
 
 
-if __name__ == "__main__":
-    # Classes with fewer rows than folds, and linear fits that end early, are no surprise here.
-    warnings.filterwarnings("ignore")
-    sys.exit(main())
+def fill(page: Page, full: bool) -> None:
+    """Write the page."""
+    sets = [*SETTINGS]
+    experiment(page, 20 if full else 2, sets)
+    if full:
+        chosen(page, 1, sets)
+    # In short: one deal, and the two small ones of the other sets.
+    repeats, few, others = (20, 2, OTHERS) if full else (1, 1, OTHERS[:2])
+    forests(page, repeats, few, sets, others)
+    page.heading("What follows from this, and what does not")
+    page.text(
+        """
+        What follows: soft profiles are ahead of hard ones on the mean at every level of both
+        noises, by about a point. The full run is within .015 of the known figures but for four of
+        48. Three are of noisy zoo, with 101 rows the smallest set: ours are higher, by .022 with
+        wrong labels (hard), by .025 (hard) and .027 (soft) with noise of features. One is of clean
+        glass, .016 higher (hard). Why is not known: the known figures come from other folds and
+        other draws of noise.
+
+        What was chosen where: T and m of the first part are the paper's, which does not say how
+        they were found. The second part chooses them inside each training part, by one deal of ten
+        folds, where ten deals would take ten times as long; its own single deal of five folds
+        leaves small sets uncertain by several points. The forest's settings were found by trials on
+        the eight sets, once for all of them; other models are as they come and were not tuned.
+        Twenty deals of folds judge the paper's models and the forest alone, two deals all that
+        stands beside other models, so that the forest's figures differ between the tables.
+
+        On the eight sets the forest reaches its three goals and leads under both noises. It does
+        not lead on clean rows, where random forest is .0045 ahead on the same folds, most of it on
+        glass. On the sets that had no part in its design, it leads under noise of features only:
+        random forest is .025 ahead on clean rows, and .005 ahead with wrong labels, where it leads
+        on satimage and ionosphere. Two deals of folds do not tell .005 from nothing; that the
+        forest leads there cannot be said.
+        """
+    )
