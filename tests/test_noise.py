@@ -105,3 +105,9 @@ def test_what_cannot_be_is_refused():
         FeatureNoise()(np.array([["a"]]), ["x"], 0.1)
     _, alone = LabelNoise()(X[:4], np.zeros(4), 0.5)
     assert (alone == 0).all()
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf, "8", None])
+def test_factors_are_finite_numbers(factor):
+    with pytest.raises(ValueError, match="expected a finite number"):
+        ScaleNoise(factor)

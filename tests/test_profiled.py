@@ -190,8 +190,9 @@ def test_own_centres_and_settings_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             BayesClassifier(Profiled(profiles)).fit(X, y)
-    with pytest.raises(TypeError, match="profiles must be profiles such as"):
-        BayesClassifier(Profiled("kmeans")).fit(X, y)
+    for profiles in ("kmeans", KMeansProfiles):
+        with pytest.raises(TypeError, match="profiles must be profiles such as"):
+            BayesClassifier(Profiled(profiles)).fit(X, y)
 
 
 # ---------------------------------------------------------------------- merging
@@ -213,6 +214,18 @@ def test_models_merge_when_they_share_centres_and_refuse_when_they_do_not():
     with pytest.raises(ValueError, match="counted differently"):
         one.merge(other)
     assert first.density_.partition.n_profiles == 3
+
+
+def test_parts_that_were_fitted_apart_around_the_same_centres_are_the_whole():
+    X, y = rows()
+    clf = BayesClassifier(Profiled(FuzzyProfiles(centers=[[0.0] * 3, [1.0] * 3, [-1.0] * 3])))
+    whole = clone(clf).fit(X, y)
+    merged = clone(clf).fit(X[:100], y[:100]).merge(clone(clf).fit(X[100:], y[100:]))
+    np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), rtol=1e-12)
+    # Units that were learned from different rows are different units.
+    clf.set_params(density__profiles__metric="standardised")
+    with pytest.raises(ValueError, match="counted differently"):
+        clone(clf).fit(X[:100], y[:100]).merge(clone(clf).fit(X[100:], y[100:]))
 
 
 # ---------------------------------------------------------------------- minimax

@@ -139,3 +139,40 @@ def test_what_cannot_be_is_refused():
             robustness_curve(MODELS, X, Y, **settings)
     with pytest.raises(ValueError, match="estimators="):
         robustness_curve({}, X, Y)
+
+
+def test_a_single_fold_tells_no_chance():
+    split = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    curve = robustness_curve(MODELS, X, Y, levels=[0.0], cv=split)
+    found = curve.paired()
+    assert found["ahead"].notna().all()
+    assert found[["low", "high", "p_value"]].isna().all(axis=None)
+
+
+def test_splits_that_end_are_dealt_again_in_each_repeat():
+    splits = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    levels = {"levels": [0.0, 0.2], "repeats": 2}
+    once = robustness_curve(MODELS, X, Y, cv=(split for split in splits), **levels)
+    np.testing.assert_array_equal(
+        once.scores, robustness_curve(MODELS, X, Y, cv=splits, **levels).scores
+    )
+
+
+def test_rows_without_labels_and_several_scores_are_refused_before_anything_is_fitted():
+    fits = Counting.fits
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        robustness_curve(Counting(), X, Y[:-1])
+    for scoring in (["accuracy", "f1_macro"], {"a": "accuracy"}, 3):
+        with pytest.raises(ValueError, match="expected one score"):
+            robustness_curve(Counting(), X, Y, scoring=scoring)
+    assert Counting.fits == fits
+
+
+def test_a_score_of_ones_own_is_called_by_its_name():
+    def share_right(model, X, y):
+        return float((model.predict(X) == y).mean())
+
+    own = robustness_curve(MODELS, X, Y, levels=[0.0], scoring=share_right)
+    assert own.scoring == "share_right"
+    usual = robustness_curve(MODELS, X, Y, levels=[0.0])
+    np.testing.assert_array_equal(own.scores, usual.scores)

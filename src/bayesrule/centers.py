@@ -180,5 +180,9 @@ class FuzzyProfiles(Profiles):
             )
         if not np.isfinite(centres).all():
             raise ValueError("FuzzyProfiles(centers=...) holds NaN or infinity.")
-        metric = learn_metric(self.metric, table, memberships)
+        if self.metric == "raw":
+            # Nothing of the rows is in it, so that parts with these centres count alike and merge.
+            metric = Metric(centres.mean(axis=0), np.ones(table.n_columns))
+        else:
+            metric = learn_metric(self.metric, table, memberships)
         return np.ascontiguousarray(metric(centres).T), metric

@@ -123,7 +123,7 @@ def _weight_name(estimator: Any) -> str:
 
 def as_profiles(profiles: Any) -> Profiles:
     """Profiles of ours as they are, and clusterers of others as profiles."""
-    if hasattr(profiles, "learn"):
+    if hasattr(profiles, "learn") and not isinstance(profiles, type):
         return profiles
     usable = hasattr(profiles, "predict") or hasattr(profiles, "predict_proba")
     if isinstance(profiles, type) or not (usable and hasattr(profiles, "fit")):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -174,6 +175,10 @@ class ScaleNoise(Noise):
     meaning: ClassVar[str] = "share of rows blown up"
     usual: ClassVar[tuple[float, ...]] = (0.0, 0.12, 0.24, 0.36, 0.48, 0.6)
     place: ClassVar[str] = "train"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.factor, Real) and np.isfinite(self.factor)):
+            raise ValueError(f"ScaleNoise(factor={self.factor!r}): expected a finite number.")
 
     def learn(self, X: Any, y: Any) -> dict[Any, np.ndarray]:
         """Means of the classes."""

@@ -17,7 +17,7 @@ from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_consistent_length
 
 from bayesrule.memberships import encode_labels
 from bayesrule.noise import Noise, as_noise
@@ -99,7 +99,8 @@ class RobustnessCurve:
         ahead = self.scores - self.scores[self.names.index(first)]
         error, freedom = self._error(ahead)
         mean = ahead.mean(axis=(2, 3))
-        statistic = np.divide(mean, error, out=np.full_like(mean, np.inf), where=error > 0)
+        # Nothing is known of the spread of a single fold, and so nothing of its chance.
+        statistic = np.divide(mean, error, out=np.full_like(mean, np.inf), where=error != 0)
         p = np.where((error == 0) & (mean == 0), 1.0, 2.0 * student.sf(np.abs(statistic), freedom))
         reach = student.ppf(0.5 + 0.5 * confidence, freedom) * error
         rows = [
@@ -227,8 +228,16 @@ def robustness_curve(
     places = _read_places(where, noises)
     points = _read_levels(levels, noises)
     X, y = as_read(X), np.asarray(y)
+    check_consistent_length(X, y)
     encode_labels(y)  # refuses labels that are missing or of several kinds
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            f"scoring={scoring!r}: expected one score, as a name such as 'f1_macro', a callable, "
+            "or None for the share of right decisions. Draw a curve for each of several."
+        )
     scorer = check_scoring(next(iter(models.values())), scoring=scoring)
+    if not isinstance(cv, Integral) or isinstance(cv, bool):
+        cv = check_cv(cv, y, classifier=True)  # once: splits that are iterated over end
     deals = [list(_folds(cv, int(random_state) + r, X, y)) for r in range(int(repeats))]
     n_folds = len(deals[0])
     if any(len(splits) != n_folds for splits in deals):
@@ -258,7 +267,7 @@ def robustness_curve(
         tuple(noise.meaning for noise in noises),
         places,
         len(test) / len(train),
-        "accuracy" if scoring is None else str(scoring),
+        "accuracy" if scoring is None else getattr(scoring, "__name__", str(scoring)),
     )
 
 
@@ -309,9 +318,9 @@ def _scores_of_fold(
 
 def _folds(cv: Any, seed: int, X: Any, y: np.ndarray) -> Any:
     """Stratified folds dealt with a seed, or those of the user's own splitter."""
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+    if isinstance(cv, Integral):
         return StratifiedKFold(int(cv), shuffle=True, random_state=seed).split(y, y)
-    return check_cv(cv, y, classifier=True).split(X, y)
+    return cv.split(X, y)
 
 
 def _read_places(where: Any, noises: tuple[Noise, ...]) -> tuple[str, ...]:
