@@ -43,8 +43,9 @@ def fit(
         bayesrule fit cases.csv --target outcome -o rule.bayes
             --gain ill:treat=5,ill:wait=-20,well:treat=-1,well:wait=0
 
-    Several files, or a large one, are read in parts, in memory that does not grow with their rows.
-    What a model must know before it counts, such as types of columns, comes from a sample of them.
+    Several files, or a large one, are read in parts; memory grows with their rows only for models
+    that keep rows, such as knn. What a model must know before it counts, such as the types of
+    columns, comes from a sample of the rows.
 
     Parameters
     ----------

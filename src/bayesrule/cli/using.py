@@ -157,7 +157,7 @@ def export(
     gaps: bool = True,
     json: Json = False,
 ) -> None:
-    """Write a rule as SQL, C, JSON or a decision table, where it decides as it does here.
+    """Write a rule as SQL, C, ONNX, JSON or a decision table that decides as it does here.
 
         bayesrule export rule.bayes -o rule.sql --table patients --keep patient_id
 
