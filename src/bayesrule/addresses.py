@@ -75,6 +75,53 @@ def flattened(boundaries: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate([*boundaries, np.empty(0)]).astype(np.float64), offset
 
 
+def cuts_for(values: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
+    """Boundaries in the type of the values: the least number of it that is not below each.
+
+    The same values are at or above them, and twice as many float32 are compared at once.
+    """
+    kind = values.dtype.type
+    with np.errstate(over="ignore"):
+        cuts = boundaries.astype(kind)
+    lower = cuts.astype(np.float64) < boundaries
+    cuts[lower] = np.nextafter(cuts[lower], kind(np.inf))
+    return cuts
+
+
+def count_cells(
+    values: np.ndarray,
+    boundaries: Sequence[np.ndarray],
+    start: int,
+    stop: int,
+    entries: tuple[np.ndarray, ...],
+    counts: np.ndarray,
+) -> None:
+    """Add the weights of memberships to the counts (K, C) of their classes and cells.
+
+    Parameters
+    ----------
+    values : float array of shape (n, D)
+        Of which rows ``start`` to ``stop`` are counted, but for those with a missing value.
+    boundaries : sequence of D increasing arrays
+    entries : (rows, codes, weights)
+        Memberships; rows ascend and count from ``start``.
+    counts : array of shape (K, C)
+    """
+    flat, offset = flattened(boundaries)
+    steps = strides([len(b) + 1 for b in boundaries])
+    if _by_column(values):
+        cuts = cuts_for(values, flat)
+        loops.count_columns(values.T, start, stop, cuts, offset, steps, *entries, counts)
+    else:
+        block, none = np.ascontiguousarray(values[start:stop]), np.full(len(boundaries), -1)
+        loops.count_rows(block, *entries, flat, offset, steps, none, counts)
+
+
+def _by_column(values: np.ndarray) -> bool:
+    """Whether each column is in one piece, as frames have them."""
+    return values.flags.f_contiguous and values.shape[1] > 1
+
+
 def cell_addresses(values: np.ndarray, boundaries: Sequence[np.ndarray]) -> np.ndarray:
     """Address of the cell of each row of numbers; -1 where a value is missing.
 
@@ -98,12 +145,13 @@ def cell_addresses(values: np.ndarray, boundaries: Sequence[np.ndarray]) -> np.n
     none = np.full(len(boundaries), -1)
     addresses = np.zeros(len(values), np.int64)
 
-    by_column = values.flags.f_contiguous and values.shape[1] > 1  # as frames have them
+    by_column = _by_column(values)
+    cuts = cuts_for(values, flat) if by_column else flat
 
     def work(start: int, stop: int) -> None:
         out = addresses[start:stop]
         if by_column:
-            lost = loops.add_columns(values.T, start, stop, flat, offset, steps, none, out)
+            lost = loops.add_columns(values.T, start, stop, cuts, offset, steps, none, out)
         else:
             block = np.ascontiguousarray(values[start:stop])
             lost = loops.add_addresses(block, flat, offset, steps, none, out)

@@ -23,14 +23,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesrule.addresses import cell_addresses, flattened, strides
+from bayesrule.addresses import cell_addresses, count_cells, flattened, strides
 from bayesrule.bins import RULES, coarsened, edges_of_column
 from bayesrule.density import Density, LogDensity, Rule
 from bayesrule.distinct import Points
 from bayesrule.histogram_laws import HistogramLaw, settled_columns
 from bayesrule.kernels import histograms as loops
 from bayesrule.kernels.blocks import block_rows, map_blocks
-from bayesrule.kernels.cells import count_addresses
 from bayesrule.memberships import Memberships
 from bayesrule.notices import FewRowsWarning
 from bayesrule.stats import Counts, Several, Sums
@@ -234,12 +233,11 @@ class FittedHistogram:
         assert table.numbers is not None
         size = block_rows(table.n_columns)
         if self.dense:
-            addresses = cell_addresses(table.numbers, self.edges)
             counts = np.zeros((len(totals), prod(self.n_bins)))
             for start in range(0, len(table), size):
                 stop = min(start + size, len(table))
-                rows, codes, weights = memberships.entries(start, stop)
-                count_addresses(addresses[start:stop], rows, codes, weights, counts)
+                entries = memberships.entries(start, stop)
+                count_cells(table.numbers, self.edges, start, stop, entries, counts)
             return Sums(totals, counts)
         work: Any = self._cells if self.joint else self._bins
 

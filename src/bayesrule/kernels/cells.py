@@ -66,20 +66,50 @@ def add_columns(columns, start, stop, boundaries, offset, strides, missing_level
     Returns how many rows have no cell.
     """
     lost = 0
+    nowhere = np.int64(-(1 << 62))
     for since in range(start, stop, STRIP):
         until = min(since + STRIP, stop)
         part = out[since - start : until - start]
         for j in range(columns.shape[0]):
             cuts = boundaries[offset[j] : offset[j + 1]]
-            add_column(columns[j, since:until], cuts, strides[j], missing_level[j], part)
+            add_column(columns[j, since:until], cuts, strides[j], missing_level[j], nowhere, part)
         for i in range(part.size):
             lost += part[i] < 0
     return lost
 
 
 @compiled
-def add_column(values, boundaries, stride, missing_level, out):
-    """Add the part of one contiguous column.
+def count_columns(columns, start, stop, boundaries, offset, strides, rows, codes, weights, counts):
+    """Add the weight of each membership to the count of its class and cell.
+
+    The cells are those of columns ``start`` to ``stop`` of a (D, n) block, fewer than 2^30;
+    ``rows`` ascend and count from ``start``. Rows with a missing value count nowhere. Addresses
+    are short and never leave the nearest cache: an array of those of all rows would come page by
+    page from the system, which takes longer than to work them out.
+    """
+    addresses = np.empty(STRIP, np.int32)
+    nowhere = np.int32(-(1 << 30))
+    done = 0
+    for since in range(start, stop, STRIP):
+        until = min(since + STRIP, stop)
+        part = addresses[: until - since]
+        part[:] = 0
+        for j in range(columns.shape[0]):
+            cuts = boundaries[offset[j] : offset[j + 1]]
+            add_column(columns[j, since:until], cuts, np.int32(strides[j]), -1, nowhere, part)
+        begin = done
+        done += np.searchsorted(rows[begin:], until - start)
+        first = since - start
+        for e in range(begin, done):
+            place = np.uint64(e)
+            address = part[np.uint64(rows[place] - first)]
+            if address >= 0:
+                counts[np.uint64(codes[place]), np.uint64(address)] += weights[place]
+
+
+@compiled
+def add_column(values, boundaries, stride, missing_level, nowhere, out):
+    """Add the part of one contiguous column; ``nowhere`` outweighs all other columns.
 
     With few boundaries they are taken one at a time: the processor then does several rows at once.
     """
@@ -90,14 +120,14 @@ def add_column(values, boundaries, stride, missing_level, out):
                 out[i] += stride if values[i] >= boundary else 0
     else:
         for i in range(n_rows):
-            out[i] += level_of(np.float64(values[i]), boundaries, 0, boundaries.size) * stride
+            out[i] += level_of(values[i], boundaries, 0, boundaries.size) * stride
     gaps = 0
     for i in range(n_rows):
         gaps += values[i] != values[i]
     if gaps:
         for i in range(n_rows):
             if values[i] != values[i]:
-                out[i] = -(1 << 62) if missing_level < 0 else out[i] + missing_level * stride
+                out[i] = nowhere if missing_level < 0 else out[i] + missing_level * stride
 
 
 @compiled
@@ -119,18 +149,6 @@ def add_codes(codes, places, strides, out):
         lost += address < 0
         out[i] = address
     return lost
-
-
-@compiled
-def count_addresses(addresses, rows, codes, weights, counts):
-    """Add the weight of each membership to the count of its class and cell.
-
-    Rows without a cell, whose address is negative, count nowhere.
-    """
-    for e in range(rows.size):
-        address = addresses[np.uint64(rows[e])]
-        if address >= 0:
-            counts[np.uint64(codes[e]), np.uint64(address)] += weights[e]
 
 
 @compiled
