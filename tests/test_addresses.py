@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesrule.addresses import cell_addresses, levels_at, linear_addresses
+from bayesrule.addresses import cell_addresses, count_cells, cuts_for, levels_at, linear_addresses
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=5))
@@ -46,3 +46,41 @@ def test_what_is_no_cell_is_refused():
         linear_addresses([[0] * 5], [10**10] * 5)
     with pytest.raises(ValueError, match="boundaries of 1"):
         cell_addresses(np.zeros((3, 2)), [np.zeros(1)])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_cells_are_counted_as_their_addresses_say(order, kind):
+    rng = np.random.default_rng(0)
+    n = 5000  # several strips, the last one short
+    cuts = [np.array([-1.0, 0.1, 0.7]), np.array([0.3]), np.sort(rng.normal(size=20))]
+    values = rng.normal(size=(n, 3)).astype(kind)
+    values[::7, 0] = kind(0.1)  # which float32 keeps above 0.1
+    values[3::7, 1] = np.nextafter(kind(0.3), kind(-1))
+    values[5::11, 2] = np.nan
+    values[6::11, 0], values[7::11, 1] = np.inf, -np.inf
+    values = np.asarray(values, order=order)
+    degrees = np.where(rng.random((n, 4)) < 0.5, rng.integers(1, 9, (n, 4)), 0).astype(float)
+    rows, codes = np.nonzero(degrees[1000:4500])
+    entries = rows, codes.astype(np.int32), degrees[1000:4500][rows, codes]
+    counts = np.zeros((4, 4 * 2 * 21))
+    count_cells(values, cuts, 1000, 4500, entries, counts)
+    wide = values.astype(np.float64)
+    levels = [np.searchsorted(c, wide[:, j], side="right") for j, c in enumerate(cuts)]
+    cell = np.ravel_multi_index([np.where(np.isnan(wide[:, 2]), 0, v) for v in levels], (4, 2, 21))
+    cell = np.where(np.isnan(wide[:, 2]), -1, cell)
+    np.testing.assert_array_equal(cell_addresses(values, cuts), cell)
+    told = np.zeros_like(counts)
+    whole = cell[1000:4500][rows] >= 0
+    np.add.at(told, (codes[whole], cell[1000:4500][rows[whole]]), entries[2][whole])
+    np.testing.assert_array_equal(counts, told)
+
+
+@pytest.mark.parametrize("cut", [0.1, -0.1, 1 / 3, 1e39, -1e39, 1e-46, -1e-46, 16777217.0, 2.0])
+def test_a_cut_in_float32_parts_the_same_numbers(cut):
+    (found,) = cuts_for(np.empty(0, np.float32), np.array([cut]))
+    near = np.float32(np.clip(cut, -3e38, 3e38))
+    inf = np.float32(np.inf)
+    around = [-inf, np.nextafter(near, -inf), near, np.nextafter(near, inf), np.float32(0), inf]
+    around = np.array(around, np.float32)
+    np.testing.assert_array_equal(around >= found, around.astype(np.float64) >= cut)

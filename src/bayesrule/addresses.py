@@ -76,15 +76,16 @@ def flattened(boundaries: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]
 
 
 def cuts_for(values: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    """Boundaries in the type of the values: the least number of it that is not below each.
+    """Boundaries to compare values with: for float32, the least float32 that is not below each.
 
-    The same values are at or above them, and twice as many float32 are compared at once.
+    The same values are at or above them, and twice as many are compared at once.
     """
-    kind = values.dtype.type
+    if values.dtype != np.float32:
+        return boundaries
     with np.errstate(over="ignore"):
-        cuts = boundaries.astype(kind)
+        cuts = boundaries.astype(np.float32)
     lower = cuts.astype(np.float64) < boundaries
-    cuts[lower] = np.nextafter(cuts[lower], kind(np.inf))
+    cuts[lower] = np.nextafter(cuts[lower], np.float32(np.inf))
     return cuts
 
 
