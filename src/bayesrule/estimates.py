@@ -20,6 +20,7 @@ from bayesrule.covariances import (
 )
 from bayesrule.degrees import FIRST
 from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out
+from bayesrule.far import Most, most_where_far
 from bayesrule.gaps import Gaps
 from bayesrule.groups import Group
 from bayesrule.kernels import elliptical as loops
@@ -112,9 +113,16 @@ def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
     seen = moments.weight.sum(axis=1) > 0
     _, overall = spread_over_classes(moments)
     typical = np.where(overall > 0, typical_variances(moments), 1.0)
+    most = None
+    if wanted.scatter != "sample":
+        most = most_where_far(sample, moments.weight, typical)
+    if most is not None:
+        told = most.typical > 0
+        typical = np.where(told, np.minimum(typical, most.typical), typical)
+        overall = np.where(told, np.minimum(overall, most.overall), overall)
     gaps = np.isnan(rows).any()
     layout = (Gaps.of if gaps else laid_out)(sample, n_classes, moments.shift)
-    groups = _groups(layout, moments, typical, overall, seen, wanted)
+    groups = _groups(layout, moments, typical, overall, seen, wanted, most)
     together = [group for group in groups if not group.lone]
     shares = wanted.scatter == "student" and wanted.dof == "shared"
     bundles = [together] if shares else [[group] for group in together]
@@ -152,6 +160,7 @@ def _groups(
     overall: np.ndarray,
     seen: np.ndarray,
     wanted: Wanted,
+    most: Most | None,
 ) -> list[Group]:
     """The classes that share a scatter, or each class by itself."""
     # Of a column that a class has no value in, all that is known is how it is elsewhere.
@@ -172,6 +181,12 @@ def _groups(
         spread = np.where(spread > ROUNDING * overall, spread, 0.0)
         group = Group(classes, part, start[classes], spread, typical)
         group.lone = not (spread > 0).any()
+        if most is not None:
+            share = moments.weight[classes] / np.where(weight > 0, weight, 1.0)
+            near = (share * most.variance[classes]).sum(axis=0)
+            if (near > 0).all():
+                middle = most.median[classes] - moments.shift
+                group.near = (middle if wanted.held is None else start[classes], near)
         found.append(group)
     return found
 
@@ -243,7 +258,11 @@ def _begin(group: Group, wanted: Wanted) -> None:
         share = group.automatic_share() if few else 0.0
     fewer = group.total <= len(group.typical)
     fine = group.begin(0.0 if share is None else float(share))
-    if not fine:
+    if group.near is not None:
+        # From afar, a scatter that holds the far rows, too, is met first.
+        group.begin_near(*group.near)
+        group.repaired = fewer and wanted.shrinkage == "auto"
+    elif not fine:
         group.regularise()
     elif fewer and wanted.shrinkage == "auto":
         group.repaired = True

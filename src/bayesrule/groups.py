@@ -38,6 +38,8 @@ class Group:
     repaired: bool = False
     settled: bool = True
     kept: np.ndarray | None = None
+    #: Medians, and variances of most rows, where there are rows far out.
+    near: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def total(self) -> float:
@@ -71,6 +73,11 @@ class Group:
         above = m * m + (1 - 2 / m) * squares
         below = m * m - n * m - 2 * n + (n + 1 + 2 * (n - 1) / m) * squares
         return 1.0 if below <= above else max(above / below, LEAST_PULL)
+
+    def begin_near(self, start: np.ndarray, variances: np.ndarray) -> None:
+        """Begin at what most rows tell, pulled as before."""
+        self.start = start
+        self._unfold(self.pull.share, variances)
 
     def regularise(self) -> None:
         """Begin again, pulled towards the diagonal."""
