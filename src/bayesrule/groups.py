@@ -16,7 +16,7 @@ from bayesrule.kernels import elliptical as loops
 
 #: Least size of a scatter, as a share of the variances. One point that holds most of the rows would
 #: have Students as narrow as the numbers allow.
-LEAST_SIZE = 1e-12
+LEAST_SIZE = 1e-6
 #: Least share of an automatic pull: enough to make any scatter invertible.
 LEAST_PULL = 1e-6
 
