@@ -181,7 +181,6 @@ def draw(path: str) -> None:
         )
         display.ax_.set_title(name, loc="left")
     figure.savefig(path, dpi=110)
-    print(f"  drawn to {path}")
 
 
 # ---------------------------------------------------------------------- real sets
