@@ -8,6 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 
+# Scripts that made stored values, with programs that the tests do not need.
+collect_ignore = ["tests/references"]
+
 
 def _fingerprint(folder: Path) -> str:
     """Hash of the names and contents of all Python files below a folder."""

@@ -267,7 +267,7 @@ class MemoryGainDisplay:
         >>> halves = world.X[:2000], world.y[:2000], world.X[2000:], world.y[2000:]
         >>> display = MemoryGainDisplay.from_estimator(recipes.quantized(16), *halves)
         >>> display.limits.tolist(), display.cells.tolist()
-        ([4, 8, 16], [4, 6, 6])
+        ([4, 8, 16], [3, 6, 6])
         """
         density: Any = getattr(estimator, "density", None)
         if not hasattr(density, "max_cells"):
