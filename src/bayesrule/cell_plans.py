@@ -1,4 +1,5 @@
 """From the settings of cells to boundaries: checks, given and equal ones, and the search."""
+# Longer than most files here: each way to find boundaries is a few lines beside the others.
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ A new density joins by one line for each of its types. A type whose fields could
 other brings a ``check``; a density brings a ``counted`` where counting one row, which tells what
 its statistics look like, could take more memory than the file has bytes.
 """
+# Longer than most files here: it is a list, an entry for each type.
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 There is no class per method. A recipe's density is a parameter like any other, so a search can
 tune ``density__shrinkage`` or try another density altogether.
 """
+# Longer than most files here: it is a list of named functions, most of them documentation.
 
 from __future__ import annotations
 

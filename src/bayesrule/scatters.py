@@ -75,7 +75,7 @@ class _Reader(BaseEstimator):
         return np.asarray(whitening[0] @ whitening[0].T)
 
     def mahalanobis(self, X: Any) -> np.ndarray:
-        """Squared distances (x - location_)' covariance_^-1 (x - location_), shape (n,)."""
+        """Squared distances ``(x - location_)' covariance_^-1 (x - location_)``, shape (n,)."""
         check_is_fitted(self)
         whitening, _ = whiten(self.covariance_[None])
         return squared_distances(self._read(X), self.location_[None], whitening)[:, 0]

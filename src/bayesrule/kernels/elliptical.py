@@ -7,6 +7,7 @@ With S = C C' and z = C^-1 (x - m), t = z'z, one sweep gathers
 which are the identity and zero where location and scatter have settled. Rows lie in tiles, the
 values of a column side by side, so that all inner loops fit vector registers.
 """
+# A little longer than most files here: one sweep and all that it calls.
 
 from __future__ import annotations
 
