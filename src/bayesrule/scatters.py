@@ -190,7 +190,7 @@ class StudentScatter(_Reader):
     scatter_ : ndarray of shape (m, m)
         The scatter of the Student.
     covariance_ : ndarray of shape (m, m)
-        Its covariance, scatter_ v / (v - 2); where v <= 2, which has none, the scatter.
+        Its covariance, ``scatter_ v / (v - 2)``; where v <= 2, which has none, the scatter.
     dof_ : float
     row_weights_ : ndarray of shape (n,)
         What each row counted, relative to the mean.
