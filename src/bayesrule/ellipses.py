@@ -9,7 +9,7 @@ Classes that share a scatter are settled together, each about its own location.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -187,6 +187,43 @@ def lost(ellipses: Ellipses, done: int, furthest: float) -> bool:
     return not ellipses.sound or not furthest <= (np.inf if done < PATIENCE else LOST)
 
 
+def in_turns(
+    layout: Layout,
+    sweep: Callable[[Ellipses, Weighting], None],
+    ellipses: Ellipses,
+    weighting: Weighting,
+    pull: Pull,
+    held: bool,
+    max_iter: int,
+    tolerance: float,
+) -> tuple[int, float]:
+    """What ``Layout.run`` does where sweeps are not compiled: gather, then move the ellipses."""
+    total, pace = float(layout.weights.sum()), loops.first_pace()
+    for done in range(max_iter):
+        if weighting.kind == loops.TYLER and done:
+            ellipses.middle = loops.middle_of(layout.out, layout.weights)
+        try:
+            sweep(ellipses, weighting)
+        except np.linalg.LinAlgError:
+            return done + 1, float("nan")
+        furthest = loops.advance(
+            layout.sums,
+            total,
+            ellipses.location,
+            ellipses.factor,
+            ellipses.inverse,
+            weighting.kind,
+            pull.share,
+            pull.target,
+            held,
+            ellipses.middle,
+            pace,
+        )
+        if not furthest > tolerance:
+            break
+    return done + 1, furthest
+
+
 class Tiles(Layout):
     """Rows in tiles of columns, for compiled sweeps."""
 
@@ -304,27 +341,7 @@ class Blocks(Layout):
         max_iter: int,
         tolerance: float,
     ) -> tuple[int, float]:
-        total, pace = float(self.weights.sum()), loops.first_pace()
-        for done in range(max_iter):
-            if weighting.kind == loops.TYLER and done:
-                ellipses.middle = loops.middle_of(self.out, self.weights)
-            self._sweep(ellipses, weighting)
-            furthest = loops.advance(
-                self.sums,
-                total,
-                ellipses.location,
-                ellipses.factor,
-                ellipses.inverse,
-                weighting.kind,
-                pull.share,
-                pull.target,
-                held,
-                ellipses.middle,
-                pace,
-            )
-            if not furthest > tolerance:
-                break
-        return done + 1, furthest
+        return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
 
     def _sweep(self, ellipses: Ellipses, weighting: Weighting) -> None:
         """Gather what one pass over the rows tells."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting
+from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, in_turns
 from bayesrule.kernels import elliptical as loops
 from bayesrule.missing import missing_patterns
 from bayesrule.stats import Sample
@@ -66,28 +66,7 @@ class Gaps(Layout):
         max_iter: int,
         tolerance: float,
     ) -> tuple[int, float]:
-        total, pace = float(self.weights.sum()), loops.first_pace()
-        for done in range(max_iter):
-            try:
-                self._sweep(ellipses, weighting)
-            except np.linalg.LinAlgError:
-                return done + 1, float("nan")
-            furthest = loops.advance(
-                self.sums,
-                total,
-                ellipses.location,
-                ellipses.factor,
-                ellipses.inverse,
-                weighting.kind,
-                pull.share,
-                pull.target,
-                held,
-                ellipses.middle,
-                pace,
-            )
-            if not furthest > tolerance:
-                break
-        return done + 1, furthest
+        return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
 
     def _sweep(self, ellipses: Ellipses, weighting: Weighting) -> None:
         """Complete the rows of each pattern and gather what they tell."""
