@@ -275,9 +275,10 @@ def choose_columns(
     several = None if target is None or isinstance(target, str) else tuple(target)
     apart = [target] if isinstance(target, str) else list(several or ())
     apart += [] if weight is None else [weight]
-    apart_or_index = {*apart, *index_columns(schema)}
-    features = [c for c in schema.names if c not in apart_or_index]
-    features = features if columns is None else list(columns)
+    if columns is None:
+        others = {*apart, *index_columns(schema)}
+        columns = [name for name in schema.names if name not in others]
+    features = list(columns)
     if not features:
         raise ValueError("No column is left to learn from.")
     also = list(also)
