@@ -119,7 +119,10 @@ def paper(page: Page, n: int) -> None:
         for j, cuts in enumerate(rules[name][0].density_.boundaries_):
             lines.append([name if j == 0 else "", *(f"{cut:.4f}" for cut in cuts)])
     width = max(map(len, lines))
-    page.table([""] * width, [line + [""] * (width - len(line)) for line in lines])
+    page.table(
+        ["boundaries", *(str(i) for i in range(1, width))],
+        [line + [""] * (width - len(line)) for line in lines],
+    )
     lines = []
     for name, (clf, seconds) in rules.items():
         joint = confusion(clf, world.X[test], world.y[test])
