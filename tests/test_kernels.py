@@ -115,6 +115,37 @@ def test_a_division_by_zero_is_infinite_in_loops():
     assert inverse(0.0) == np.inf
 
 
+def test_arrays_that_may_not_be_written_to_are_no_other_kind(tmp_path):
+    @compiler.compiled
+    def total(matrix, by):
+        found = 0.0
+        for i in range(matrix.shape[0]):
+            for j in range(matrix.shape[1]):
+                found += matrix[i, j] * by[j]
+        return found
+
+    rng = np.random.default_rng(0)
+    matrix, by = rng.normal(size=(5, 3)), rng.normal(size=3)
+    expected = float((matrix @ by).sum())
+    np.save(tmp_path / "matrix.npy", matrix)
+    locked = by.copy()
+    locked.flags.writeable = False
+    mapped = np.load(tmp_path / "matrix.npy", mmap_mode="r")
+    for first in (mapped, matrix, matrix.view()):
+        for second in (locked, by):
+            assert total(first, second) == pytest.approx(expected, rel=1e-12)
+    assert not locked.flags.writeable
+    assert not mapped.flags.writeable
+    assert len(total.signatures) == 1
+    # Other layouts and types are other kinds, locked or not.
+    columns = np.asfortranarray(matrix)
+    columns.flags.writeable = False
+    assert total(columns, locked) == pytest.approx(expected, rel=1e-12)
+    assert total(np.asfortranarray(matrix), by) == pytest.approx(expected, rel=1e-12)
+    assert total(np.zeros((0, 3)), locked[:0]) == 0.0
+    assert len(total.signatures) == 2
+
+
 # ---------------------------------------------------------------------- loops against numpy
 
 

@@ -134,6 +134,36 @@ def test_a_read_only_install_without_any_cache_folder_works(tmp_path):
             path.chmod(0o755)
 
 
+COUNT_HITS = """
+from bayesrule.kernels.checks import zero_if_finite
+import numpy as np
+zero_if_finite(np.ones(3))
+print(sum(zero_if_finite.stats.cache_hits.values()), zero_if_finite.stats.cache_path)
+"""
+
+
+@pytest.mark.parametrize("writable", [True, False], ids=["own install", "read-only install"])
+def test_what_was_compiled_is_kept_for_the_next_process(tmp_path, writable):
+    package = tmp_path / "installed" / "bayesrule"
+    shutil.copytree(
+        SOURCE / "bayesrule", package, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
+    )
+    if not writable:  # for root too, who may write anywhere
+        (package / "kernels" / "__pycache__").write_text("not a folder")
+    settings = {
+        "PYTHONPATH": str(package.parent),
+        "NUMBA_CACHE_DIR": "",
+        "HOME": str(tmp_path / "home"),
+        "XDG_CACHE_HOME": str(tmp_path / "home" / ".cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    (tmp_path / "home").mkdir()
+    for hits in (0, 1):
+        found, folder = run(COUNT_HITS, **settings).split(maxsplit=1)
+        assert int(found) == hits
+    assert Path(folder).is_relative_to(package if writable else tmp_path / "home")
+
+
 def test_warnings_are_one_family():
     from bayesrule import notices
 
