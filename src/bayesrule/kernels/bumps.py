@@ -240,7 +240,11 @@ def bump_sums(
             first[g] = -1
             total[g] = 0.0
             if unbounded:
-                first[g] = np.argmin(floor[g])
+                nearest = 0
+                for b in range(1, n_leaves):
+                    if floor[g, b] < floor[g, nearest]:
+                        nearest = b
+                first[g] = nearest
         for turn in range(2):
             for b in range(n_leaves):
                 start, stop = starts[b], starts[b + 1]

@@ -46,7 +46,8 @@ def weighted_logs(data, indices, indptr, first, table, out):
     """
     sums = np.empty(out.shape[1])
     for i in range(out.shape[0]):
-        sums[:] = 0.0
+        for k in range(sums.size):
+            sums[k] = 0.0
         x = data[indptr[first + i] : indptr[first + i + 1]]
         j = indices[indptr[first + i] : indptr[first + i + 1]]
         p = 0
@@ -63,7 +64,8 @@ def weighted_logs(data, indices, indptr, first, table, out):
             for k in range(sums.size):
                 sums[k] += a * table[ja, k]
             p += 1
-        out[i] = sums
+        for k in range(sums.size):
+            out[i, k] = sums[k]
 
 
 @compiled

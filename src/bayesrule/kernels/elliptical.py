@@ -139,13 +139,18 @@ def sweep(tiles, weights, tile_class, location, inverse, kind, parameter, paper,
     ``sums`` is (scatter (m, m), first (g, m), pull (g, m), mass of u (g,), of v (g,), slopes (2,)).
     """
     scatter, first, pull, mass_u, mass_v, slopes = sums
-    scatter[:] = 0.0
-    first[:] = 0.0
-    pull[:] = 0.0
-    mass_u[:] = 0.0
-    mass_v[:] = 0.0
-    slopes[:] = 0.0
     m = tiles.shape[1]
+    for j in range(m):
+        for i in range(m):
+            scatter[j, i] = 0.0
+    for k in range(mass_u.size):
+        mass_u[k] = 0.0
+        mass_v[k] = 0.0
+        for j in range(m):
+            first[k, j] = 0.0
+            pull[k, j] = 0.0
+    slopes[0] = 0.0
+    slopes[1] = 0.0
     z = np.empty((m, TILE))
     u, v = np.empty(TILE), np.empty(TILE)
     for b in range(tiles.shape[0]):
@@ -204,6 +209,28 @@ def lower_solve(factor, right):
 
 
 @compiled
+def triangle_times(left, right, out):
+    """out = left right, where left is a lower triangle."""
+    m = left.shape[0]
+    for j in range(m):
+        for i in range(m):
+            out[j, i] = 0.0
+        for c in range(j + 1):
+            by = left[j, c]
+            for i in range(m):
+                out[j, i] += by * right[c, i]
+
+
+@compiled
+def total_of(values):
+    """Sum of an array, in its order."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@compiled
 def advance(sums, total, location, factor, inverse, kind, share, target, held, middle, pace):
     """Move location and scatter by what a sweep found; how far they were from settled.
 
@@ -219,18 +246,25 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
     eager = pace[1] > 0.0 and pace[0] < NEAR
     scatter, first, pull, mass_u, mass_v, slopes = sums
     m = scatter.shape[0]
-    found = scatter / total
+    found = np.empty((m, m))
+    for j in range(m):
+        for i in range(m):
+            found[j, i] = scatter[j, i] / total
     furthest = 0.0
     if not held:
-        b = slopes[1] / (m * mass_v.sum())
+        b = slopes[1] / (m * total_of(mass_v))
         longer = 1.0 / (1.0 - b) if eager and b < 0.7 else 1.0
+        step = np.empty(m)
         for k in range(location.shape[0]):
             if mass_v[k] <= 0.0:
                 continue
-            step = pull[k] / mass_v[k]
-            length = (step * step).sum()
+            length = 0.0
+            for j in range(m):
+                step[j] = pull[k, j] / mass_v[k]
+                length += step[j] * step[j]
             furthest = max(furthest, math.sqrt(length / middle))
-            step = step * longer
+            for j in range(m):
+                step[j] *= longer
             # The scatter about where the location moves to.
             for j in range(m):
                 for i in range(m):
@@ -243,14 +277,23 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
                 for i in range(j + 1):
                     location[k, j] += factor[j, i] * step[i]
     if share > 0.0:
-        raw = factor @ found
+        raw = np.empty((m, m))
+        triangle_times(factor, found, raw)
         size = 0.0
         for j in range(m):
             own = 0.0
             for i in range(j + 1):
                 own += raw[j, i] * factor[j, i]
             size += own / target[j]
-        found = (1.0 - share) * found + (share * size / m) * (inverse * target) @ inverse.T
+        for j in range(m):
+            for i in range(j + 1):
+                own = 0.0
+                for c in range(i + 1):
+                    own += inverse[j, c] * target[c] * inverse[i, c]
+                raw[j, i] = raw[i, j] = (share * size / m) * own
+        for j in range(m):
+            for i in range(m):
+                found[j, i] = (1.0 - share) * found[j, i] + raw[j, i]
     trace = 0.0
     for j in range(m):
         trace += found[j, j]
@@ -267,11 +310,11 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
         grown = min(max(1.0 + (mean - 1.0) / (1.0 - a * (m + 2.0)), 0.5), 2.0)
     if not free:
         furthest = max(furthest, abs(mean - 1.0))
-    found /= mean
     # By a norm that no rotation changes, so that affine maps end at the same sweep.
     off = 0.0
     for j in range(m):
         for i in range(m):
+            found[j, i] /= mean
             off += (found[j, i] - (1.0 if i == j else 0.0)) ** 2
     off = math.sqrt(off)
     furthest = max(furthest, off)
@@ -280,12 +323,17 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
             for i in range(m):
                 found[j, i] *= shape
             found[j, j] += 1.0 - shape
-    found *= grown
-    step = cholesky(found)
-    if math.isnan(step[0, 0]):
+    for j in range(m):
+        for i in range(m):
+            found[j, i] *= grown
+    onward = cholesky(found)
+    if math.isnan(onward[0, 0]):
         return math.nan
-    factor[:] = factor @ step
-    lower_solve(step, inverse)
+    triangle_times(factor, onward, found)
+    for j in range(m):
+        for i in range(m):
+            factor[j, i] = found[j, i]
+    lower_solve(onward, inverse)
     if furthest > 2.0 * pace[0]:
         pace[1] = 0.0
     pace[0] = min(pace[0], furthest)
@@ -295,7 +343,9 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
 @compiled
 def first_pace():
     """What ``advance`` knows before its first step."""
-    return np.array([math.inf, 1.0])
+    pace = np.ones(2)
+    pace[0] = math.inf
+    return pace
 
 
 @compiled
@@ -314,9 +364,11 @@ def no_sums(g, m):
 @compiled
 def middle_of(t, weights):
     """Weighted median: the least t with at least half of the weight at or below it."""
-    values, masses = t.copy(), weights.copy()
-    low, high = 0, values.size
-    half = 0.5 * masses.sum()
+    low, high = 0, t.size
+    values, masses = np.empty(high), np.empty(high)
+    for i in range(high):
+        values[i], masses[i] = t[i], weights[i]
+    half = 0.5 * total_of(masses)
     below = 0.0
     while high - low > 1:
         a, b, c = values[low], values[(low + high) // 2], values[high - 1]
@@ -387,9 +439,9 @@ def settle_tiles(
 ):
     """Sweep until location and scatter have settled: (sweeps, last distance, median of t)."""
     pace = first_pace()
-    total = weights.sum()
-    furthest = math.inf
     flat, masses = out.reshape(out.size), weights.reshape(weights.size)
+    total = total_of(masses)
+    furthest = math.inf
     for done in range(max_iter):
         sweep(
             tiles, weights, tile_class, location, inverse, kind, parameter, paper, middle, out, sums

@@ -82,9 +82,10 @@ def scatter_of_classes(values, rows, codes, weights, n_classes, shared):
     looking into that for every value takes as long as all the rest.
     """
     n_columns = values.shape[1]
-    even = True
+    uneven = 0
     for e in range(weights.size):
-        even &= weights[e] == 1.0
+        uneven += weights[e] != 1.0
+    even = uneven == 0
     near = max(NEAR, GATHERED * n_classes)
     order = np.empty(min(near, rows.size), np.uint32)
     gathered = np.empty((n_columns, GATHERED))
@@ -136,7 +137,9 @@ def by_class(codes, start, stop, n_classes, order):
         begin[np.uint64(codes[e]) + np.uint64(1)] += 1
     for k in range(n_classes):
         begin[k + 1] += begin[k]
-    at = begin[:-1].copy()
+    at = np.empty(n_classes, np.int64)
+    for k in range(n_classes):
+        at[k] = begin[k]
     for e in range(start, stop):
         mine = np.uint64(codes[e])
         order[np.uint64(at[mine])] = e

@@ -116,8 +116,9 @@ def nearest_centres(values, columns, out):
     for first in range(0, rows.size, LANES):
         load_rows(values, rows, first, lanes)
         squared_distances(lanes, columns, distance)
-        least[:] = distance[0]
-        best[:] = 0
+        for r in range(LANES):
+            least[r] = distance[0, r]
+            best[r] = 0
         for t in range(1, distance.shape[0]):
             for r in range(LANES):
                 nearer = distance[t, r] < least[r]
@@ -222,7 +223,9 @@ def sums_of_fuzzy_centres(values, columns, fuzziness, row_weights, sums, masses)
     for first in range(0, rows.size, LANES):
         load_rows(values, rows, first, lanes)
         squared_distances(lanes, columns, distance)
-        weights[:] = distance
+        for t in range(weights.shape[0]):
+            for r in range(LANES):
+                weights[t, r] = distance[t, r]
         relative_weights(weights, exponent, nearest, total, whole)
         for r in range(min(LANES, rows.size - first)):
             i = first + r

@@ -244,8 +244,9 @@ def place_cuts(worth, first, last, tie, value, choice):
     ``tie`` are a plateau, of which the middle is taken.
     """
     n_bins = worth.shape[0] - 1
-    best = np.full(n_bins + 1, -np.inf)
+    best = np.empty(n_bins + 1)
     found = np.empty(n_bins + 1)
+    best[0] = best[n_bins] = -np.inf
     value[0] = worth[0, n_bins]
     for place in range(1, n_bins):
         best[place] = worth[0, place]
@@ -254,12 +255,14 @@ def place_cuts(worth, first, last, tie, value, choice):
         value[n], choice[n, n_bins] = _best_before(best, worth, low, high, n_bins, tie)
         if n + 1 == value.size:
             break
-        found[:] = -np.inf
+        for place in range(n_bins + 1):
+            found[place] = -np.inf
         for place in range(first[n], last[n] + 1):
             found[place], choice[n, place] = _best_before(
                 best, worth, low, min(high, place - 1), place, tie
             )
-        best[:] = found
+        for place in range(n_bins + 1):
+            best[place] = found[place]
 
 
 @compiled
