@@ -27,7 +27,7 @@ class Loop(CPUDispatcher):
         """Asked where no compiled variant fits; answers with what is to be called instead."""
         if any(_is_locked(a) for a in arguments):
             return lambda *again: self(*(_unlocked(a) if _is_locked(a) else a for a in again))
-        return super()._compile_for_args(*arguments, **named)
+        return super()._compile_for_args(*arguments, **named)  # type: ignore[misc]
 
 
 class _Lent:
