@@ -3,6 +3,7 @@
     python -m reproduce                  # all, in minutes, into build/reproduction
     python -m reproduce femda spdbc      # some
     python -m reproduce --full           # as the documentation keeps them, into docs/reproduction
+    python -m reproduce --full --resume  # go on where a run was broken off
 
 Every module of this folder that has a ``TITLE`` and a ``fill(page, full)`` is a page.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import pkgutil
+import shutil
 import sys
 import warnings
 from importlib import import_module
@@ -39,6 +41,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(known)}")
     parser.add_argument("--full", action="store_true", help="hours instead of minutes")
+    parser.add_argument(
+        "--resume", action="store_true", help="take what a run that was broken off has found"
+    )
     parser.add_argument("--out", type=Path, help="the folder to write to")
     asked = parser.parse_args()
     unknown = set(asked.names) - set(known)
@@ -51,7 +56,10 @@ def main() -> int:
     for name in asked.names or known:
         module = known[name]
         print(f"\n=== {module.TITLE}", flush=True)
-        page = Page(folder, name, module.TITLE, asked.full)
+        store = ROOT / "build" / "found" / name
+        if not asked.resume:
+            shutil.rmtree(store, ignore_errors=True)
+        page = Page(folder, name, module.TITLE, asked.full, store)
         try:
             module.fill(page, asked.full)
         except FileNotFoundError as missing:

@@ -14,6 +14,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import joblib
+
 import bayesrule
 
 #: Packages whose versions can move a figure.
@@ -32,10 +34,13 @@ class Page:
     title : str
     full : bool
         Whether this is the run that the documentation keeps.
+    store : Path, default=None
+        Where results of long parts are stored, so that a run can be resumed; None stores nothing.
     """
 
-    def __init__(self, folder: Path, name: str, title: str, full: bool):
+    def __init__(self, folder: Path, name: str, title: str, full: bool, store: Path | None = None):
         self.folder, self.name, self.title, self.full = folder, name, title, full
+        self._store = store
         self._parts: list[str] = []
         self._pictures = 0
         self._since = time.monotonic()
@@ -92,6 +97,20 @@ class Page:
         with contextlib.redirect_stdout(said):
             work()
         self.text("```text\n" + said.getvalue().strip("\n") + "\n```")
+
+    def stored(self, name: str, work: Callable[[], Any]) -> Any:
+        """What some work gives: from the store where it is there, and into it else."""
+        if self._store is None:
+            return work()
+        path = self._store / f"{name}.joblib"
+        if path.exists():
+            return joblib.load(path)
+        found = work()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        joblib.dump(found, part)
+        part.replace(path)
+        return found
 
     def write(self) -> Path:
         """Write the file; what made it stands at its end."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from bayesrule.cmeans import best_centres
 from bayesrule.keys import distinct_ranks, merged_rows, row_keys
+from bayesrule.kmeans import kmeans
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import METRICS, Metric, learn_metric
 from bayesrule.notices import FewRowsWarning, LearnedOnSampleWarning
@@ -113,23 +110,7 @@ class Around:
             return best_centres(
                 values, weights, n_centres, self.fuzziness, self.n_init, self.random_state
             ).centres
-        return kmeans(values, weights, n_centres, self.n_init, self.random_state).cluster_centers_
-
-
-def kmeans(
-    values: np.ndarray, weights: np.ndarray, n_centres: int, n_init: int, seed: int
-) -> KMeans:
-    """k-means, with equal bits each time: threads would add up in the order in which they end."""
-    model = KMeans(n_centres, n_init=n_init, random_state=seed)
-    with warnings.catch_warnings(), _threads().limit(limits=1, user_api="openmp"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of rows that nearly coincide
-        return model.fit(values, sample_weight=weights)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """The libraries whose threads can be limited; to look for them takes longer than k-means."""
-    return ThreadpoolController()
+        return kmeans(values, weights, n_centres, self.n_init, self.random_state).centres
 
 
 def _dealt(n_profiles: int, totals: np.ndarray) -> np.ndarray:

@@ -14,14 +14,18 @@ from bayesrule.partitions import FuzzyCentres, NearestCentre
 from bayesrule.profiles import Profiles
 from bayesrule.tables import Table
 
+#: What a refused fuzziness is told.
+HARD = "KMeansProfiles; 'auto' and lists to choose from are for profiles inside Profiled"
+
 
 class KMeansProfiles(Profiles):
     """The cells of k-means: each row belongs to its nearest centre.
 
     Parameters
     ----------
-    n_profiles : int or "auto"
-        Number of centres T. Inside :class:`Profiled`, "auto" chooses it by cross-validated gain.
+    n_profiles : int, "auto" or list of ints
+        Number of centres T. Inside :class:`Profiled`, "auto" or a list to choose from leaves it to
+        cross-validated gain.
     metric : {"raw", "standardised", "within", "lda"}
         How far apart rows are: the columns as they are, in units of their standard deviations,
         along axes of unit covariance within the classes, or along the discriminant axes.
@@ -89,10 +93,12 @@ class FuzzyProfiles(Profiles):
 
     Parameters
     ----------
-    n_profiles : int or "auto"
-        Number of centres T. Inside :class:`Profiled`, "auto" chooses it by cross-validated gain.
-    fuzziness : float > 1
+    n_profiles : int, "auto" or list of ints
+        Number of centres T. Inside :class:`Profiled`, "auto" or a list to choose from leaves it to
+        cross-validated gain.
+    fuzziness : float > 1, "auto" or list of floats
         m. Near 1 the memberships are those of :class:`KMeansProfiles`; large ones are all 1 / T.
+        "auto" or a list is chosen from as ``n_profiles`` is.
     centers : {"kmeans", "fcm"} or array of shape (T, D)
         Centres of k-means, as in the paper; of fuzzy c-means; or your own, in the units of X.
     metric : {"raw", "standardised", "within", "lda"}
@@ -122,7 +128,7 @@ class FuzzyProfiles(Profiles):
     def __init__(
         self,
         n_profiles: Any = 20,
-        fuzziness: float = 1.3,
+        fuzziness: Any = 1.3,
         centers: Any = "kmeans",
         metric: str = "raw",
         per_class: bool = False,
@@ -144,8 +150,12 @@ class FuzzyProfiles(Profiles):
         own = not isinstance(self.centers, str)
         return self.metric in SUPERVISED or (bool(self.per_class) and not own)
 
+    @property
+    def fuzziness_comes_last(self) -> bool:
+        return not (isinstance(self.centers, str) and self.centers == "fcm")
+
     def learn(self, table: Table, memberships: Memberships) -> FuzzyCentres:
-        check_fuzziness(self.fuzziness, "FuzzyProfiles", "KMeansProfiles")
+        check_fuzziness(self.fuzziness, "FuzzyProfiles", HARD)
         fuzziness = float(self.fuzziness)
         if not isinstance(self.centers, str):
             return FuzzyCentres(*self._own_centres(table, memberships), fuzziness)

@@ -36,11 +36,11 @@ class ForestProfiles(Profiles):
     ----------
     n_partitions : int
         Number of partitions.
-    n_profiles : int, "root" or "auto"
+    n_profiles : int, "root", "auto" or list of ints
         Centres of each partition. "root" takes 1.5 times the root of the rows' weight, up to 200:
         more rows allow finer profiles, and the rows in each grow too. Inside :class:`Profiled`,
-        "auto" chooses by cross-validated gain.
-    fuzziness : float > 1
+        "auto" or a list to choose from leaves it to cross-validated gain.
+    fuzziness : float > 1, "auto" or list of floats
         As in :class:`FuzzyProfiles`.
     metrics : sequence of {"raw", "standardised", "within", "lda"}
         Metrics that the partitions take in turn. One that is named twice gets twice as many.
@@ -72,7 +72,7 @@ class ForestProfiles(Profiles):
         self,
         n_partitions: int = 20,
         n_profiles: Any = "root",
-        fuzziness: float = 1.3,
+        fuzziness: Any = 1.3,
         metrics: Any = ("standardised", "within", "standardised", "lda"),
         per_class: bool = True,
         n_init: int = 1,
@@ -92,6 +92,10 @@ class ForestProfiles(Profiles):
     def needs_classes(self) -> bool:
         named = self.metrics if isinstance(self.metrics, (list, tuple)) else ()
         return bool(self.per_class) or any(metric in SUPERVISED for metric in named)
+
+    @property
+    def fuzziness_comes_last(self) -> bool:
+        return True
 
     def learn(self, table: Table, memberships: Memberships) -> Joined:
         number = self._number(memberships)

@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesrule import decide
-from bayesrule.around import Around, check_around, check_whole, kmeans
+from bayesrule.around import Around, check_around, check_whole
 from bayesrule.covariances import whiten
 from bayesrule.density import require_setting
 from bayesrule.kernels.blocks import block_rows
+from bayesrule.kmeans import kmeans
 from bayesrule.memberships import Memberships
 from bayesrule.metrics import SUPERVISED, Metric
 from bayesrule.notices import NotConvergedWarning
@@ -103,7 +104,7 @@ class Mixing:
         """Weights, means and whitening of n components, from the cells of k-means on."""
         nearest = np.arange(len(values))
         if len(values) > n:
-            nearest = kmeans(values, weights, n, n_init, seed).labels_
+            nearest = kmeans(values, weights, n, n_init, seed).labels
         centred = values - weights @ values / weights.sum()
         scale = float(weights @ (centred**2).mean(axis=1) / weights.sum())
         floor = self.ridge * (scale if scale > 0 else 1.0)
@@ -160,7 +161,7 @@ class MixtureProfiles(Profiles):
 
     Parameters
     ----------
-    n_profiles : int or "auto"
+    n_profiles : int, "auto" or list of ints
         Number of components T. Inside :class:`Profiled`, "auto" chooses it by cross-validated gain.
     covariance : {"full", "tied", "diag", "spherical"}
         A covariance for each component, one for all, variances only, or one variance each.

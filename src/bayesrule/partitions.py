@@ -8,11 +8,12 @@ the memberships of each row.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesrule.cmeans import check_fuzziness
 from bayesrule.kernels import profiles as loops
 from bayesrule.metrics import Metric
 from bayesrule.tables import Table
@@ -154,6 +155,11 @@ class FuzzyCentres(Partition):
     def n_columns(self) -> int:
         return len(self.metric.shift)
 
+    def at_fuzziness(self, fuzziness: float) -> FuzzyCentres:
+        """The same centres, and memberships of another fuzziness."""
+        check_fuzziness(fuzziness, "FuzzyCentres", "NearestCentre")
+        return replace(self, fuzziness=float(fuzziness))
+
     @property
     def _exponent(self) -> float:
         """Of a squared distance."""
@@ -201,6 +207,10 @@ class Joined(Partition):
     @property
     def pieces(self) -> tuple[Any, ...]:
         return self.parts
+
+    def at_fuzziness(self, fuzziness: float) -> Joined:
+        """The same partitions, each at another fuzziness."""
+        return Joined(tuple(part.at_fuzziness(fuzziness) for part in self.parts))
 
     @property
     def block_rows(self) -> int | None:  # type: ignore[override]

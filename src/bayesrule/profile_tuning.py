@@ -1,8 +1,14 @@
-"""The number of profiles that decides best, on rows left out in turn."""
+"""The settings of profiles that decide best, on rows left out in turn.
+
+In a part of the rows the same profiles serve all values of fuzziness, so that what takes longest,
+to find the centres, is done once for each number of profiles.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,69 +24,117 @@ from bayesrule.tables import Table
 
 if TYPE_CHECKING:
     from bayesrule.profiled import Profiled
+    from bayesrule.profiles import Profiles
 
-#: Numbers of profiles that are tried.
-CANDIDATES = (5, 10, 20, 40, 80, 160)
-#: Parts that the rows are dealt into, each left out in turn.
-FOLDS = 5
-#: Rows that the number is chosen on at most.
+#: What "auto" tries. Of equally good values the first is taken.
+CANDIDATES: dict[str, tuple[float, ...]] = {
+    "n_profiles": (5, 10, 20, 40, 80, 160),
+    "fuzziness": (1.3, 1.1, 1.6, 2.0),
+}
+#: Rows that settings are chosen on at most.
 MOST_ROWS = 20_000
 
+Asked = Mapping[str, tuple[Any, ...]]
 
-def best_number(settings: Profiled, table: Table, memberships: Memberships, rule: Rule) -> int:
-    """The number of profiles of the highest expected gain on rows left out in turn.
 
-    Among those whose gains cannot be told apart it is the one under which the true classes are
+def asked_settings(profiles: Any) -> dict[str, tuple[Any, ...]]:
+    """What is to be tried of each setting of the profiles that is to be chosen."""
+    asked = {}
+    for name, usual in CANDIDATES.items():
+        value = getattr(profiles, name, None)
+        if isinstance(value, str) and value == "auto":
+            asked[name] = usual
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            asked[name] = tuple(np.asarray(value).ravel().tolist())
+            if not asked[name]:
+                raise ValueError(
+                    f"{type(profiles).__name__}({name}={value!r}): the list of values to choose "
+                    "from is empty."
+                )
+    return asked
+
+
+def best_settings(
+    settings: Profiled, profiles: Profiles, table: Table, memberships: Memberships, rule: Rule
+) -> dict[str, Any]:
+    """The settings of the highest expected gain on rows left out in turn.
+
+    Among those whose gains cannot be told apart they are those under which the true classes are
     likeliest. Equal rows are left out together.
     """
     if len(table) > MOST_ROWS:
         chosen = np.sort(np.argpartition(row_keys(table, 1), MOST_ROWS)[:MOST_ROWS])
         table, memberships = table.take(chosen), memberships.take(chosen)
-    fold = folds_by_key(row_keys(table, 0), memberships, FOLDS)
-    distinct = len(np.unique(row_keys(table, 0)))
-    able = [n for n in CANDIDATES if n <= max(CANDIDATES[0], distinct // 2)]
-    if fold.max() < 1:
-        return able[0]
-    found = np.zeros((len(able), 3))
-    with progress("choosing the number of profiles", len(able) * (fold.max() + 1)) as meter:
-        for i, number in enumerate(able):
-            profiles = clone(settings.profiles).set_params(n_profiles=number)
-            sized = type(settings)(profiles, settings.reading)
-            found[i] = _left_out(sized, table, memberships, rule, fold, meter)
-    return able[most_earning(found)]
+    asked = asked_settings(profiles)
+    if asked.get("n_profiles") is CANDIDATES["n_profiles"]:
+        distinct = len(np.unique(row_keys(table, 0)))
+        numbers = asked["n_profiles"]
+        asked["n_profiles"] = tuple(n for n in numbers if n <= max(numbers[0], distinct // 2))
+    trials = [dict(zip(asked, values, strict=True)) for values in product(*asked.values())]
+    n_folds, repeats = int(settings.folds), int(settings.repeats)
+    found = np.zeros((len(trials), 3))
+    with progress("choosing the profiles", repeats * n_folds * len(trials)) as meter:
+        for repeat in range(repeats):
+            fold = folds_by_key(row_keys(table, repeat), memberships, n_folds)
+            if fold.max() < 1:
+                return trials[0]
+            densities = np.empty((len(trials), len(table), memberships.n_classes))
+            for f in range(int(fold.max()) + 1):
+                # Rows of no fold are the only ones of their class: it must not vanish from a part.
+                kept, out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+                part, members = table.take(kept), memberships.take(kept)
+                left = table.take(out)
+                laws = _laws(settings, profiles, asked, part, members, rule)
+                for at, law in enumerate(laws):
+                    densities[at, out] = law(left)
+                    meter.advance()
+            judgements = _judged(densities, np.flatnonzero(fold >= 0), memberships, rule)
+            found += np.array(list(judgements)) / repeats
+    return trials[most_earning(found)]
 
 
-def _left_out(
-    sized: Profiled,
+def _laws(
+    settings: Profiled,
+    profiles: Profiles,
+    asked: Asked,
     table: Table,
     memberships: Memberships,
     rule: Rule,
-    fold: np.ndarray,
-    meter: Any,
-) -> tuple[float, float, float]:
-    """Expected gain, its error and log-posterior of decisions on rows left out in turn."""
-    n_classes = memberships.n_classes
-    values: list[list[np.ndarray]] = [[] for _ in range(n_classes)]
-    weights: list[list[np.ndarray]] = [[] for _ in range(n_classes)]
-    for f in range(int(fold.max()) + 1):
-        # Rows of no fold are the only ones of their class: it must not vanish from a part.
-        kept, out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        part, members, left = table.take(kept), memberships.take(kept), memberships.take(out)
+) -> Iterator[Any]:
+    """The law of each trial, learned from some rows."""
+    for number in asked.get("n_profiles", [None]):
+        sized = profiles if number is None else clone(profiles).set_params(n_profiles=number)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BayesRuleWarning)  # the chosen number says it again
-            prepared = sized.prepare(part, members, rule)
-        law = prepared.settle(prepared.tally(part, members))
-        densities = law(table.take(out))
-        rows, codes, share = left.entries()
-        for k in range(n_classes):
-            mine = codes == k
-            values[k].append(densities[rows[mine]])
-            weights[k].append(share[mine])
-        meter.advance()
-    totals = memberships.totals()
-    return judged(
-        [np.concatenate(part) for part in values],
-        [np.concatenate(part) for part in weights],
-        totals,
-        rule,
-    )
+            warnings.simplefilter("ignore", BayesRuleWarning)  # the chosen ones say it again
+            partitions = list(_partitions(sized, asked.get("fuzziness"), table, memberships))
+        for partition in partitions:
+            prepared = settings.around(partition, table, memberships, rule)
+            yield prepared.settle(prepared.tally(table, memberships))
+
+
+def _partitions(
+    profiles: Profiles, fuzziness: tuple[float, ...] | None, table: Table, memberships: Memberships
+) -> Iterator[Any]:
+    """Profiles of each fuzziness, learned once where it does not matter to what is learned."""
+    if fuzziness is None:
+        yield profiles.learn(table, memberships)
+    elif profiles.fuzziness_comes_last:
+        learned: Any = clone(profiles).set_params(fuzziness=fuzziness[0])
+        partition = learned.learn(table, memberships)
+        for m in fuzziness:
+            yield partition.at_fuzziness(m)
+    else:
+        for m in fuzziness:
+            yield clone(profiles).set_params(fuzziness=m).learn(table, memberships)
+
+
+def _judged(
+    densities: np.ndarray, there: np.ndarray, memberships: Memberships, rule: Rule
+) -> Iterator[tuple[float, float, float]]:
+    """Expected gain, its error and log-posterior of each trial's decisions on left-out rows."""
+    rows, codes, weights = memberships.take(there).entries()
+    of_class = [np.flatnonzero(codes == k) for k in range(memberships.n_classes)]
+    shares = [weights[mine] for mine in of_class]
+    for of_trial in densities:
+        values = [of_trial[there[rows[mine]]] for mine in of_class]
+        yield judged(values, shares, memberships.totals(), rule)

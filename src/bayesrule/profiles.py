@@ -39,6 +39,11 @@ class Profiles(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         """Whether the profiles are learned from the classes of the rows too."""
         return False
 
+    @property
+    def fuzziness_comes_last(self) -> bool:
+        """Whether profiles of another fuzziness have the same centres."""
+        return False
+
     @abstractmethod
     def learn(self, table: Table, memberships: Memberships) -> Partition:
         """The profiles of some rows. Rows of no weight are absent."""

@@ -244,8 +244,8 @@ def dbc(
 
     Parameters
     ----------
-    n_profiles : int or "auto"
-        Number of cells.
+    n_profiles : int, "auto" or list of ints
+        Number of cells; "auto" or a list is chosen from by cross-validated gain.
     metric : {"raw", "standardised", "within", "lda"}
         As in :class:`KMeansProfiles`; "raw" is the paper's.
     priors, gain
@@ -268,7 +268,7 @@ def dbc(
 
 def spdbc(
     n_profiles: Any = 20,
-    fuzziness: float = 1.3,
+    fuzziness: Any = 1.3,
     metric: str = "raw",
     priors: Any = "empirical",
     gain: Any = None,
@@ -277,10 +277,10 @@ def spdbc(
 
     Parameters
     ----------
-    n_profiles : int or "auto"
-        Number of profiles.
-    fuzziness : float > 1
-        How soft the memberships are.
+    n_profiles : int, "auto" or list of ints
+        Number of profiles; "auto" or a list is chosen from by cross-validated gain.
+    fuzziness : float > 1, "auto" or list of floats
+        How soft the memberships are; chosen likewise.
     metric, priors, gain
         As in :func:`dbc`.
 
@@ -304,7 +304,7 @@ def spdbc(
 def spdbc_forest(
     n_partitions: int = 20,
     n_profiles: Any = "root",
-    fuzziness: float = 1.3,
+    fuzziness: Any = 1.3,
     priors: Any = "empirical",
     gain: Any = None,
     **settings: Any,
@@ -317,10 +317,11 @@ def spdbc_forest(
     ----------
     n_partitions : int
         Number of partitions.
-    n_profiles : int, "root" or "auto"
-        Profiles of each; "root" lets them grow with the root of the number of rows.
-    fuzziness : float > 1
-        How soft the memberships are.
+    n_profiles : int, "root", "auto" or list of ints
+        Profiles of each; "root" lets them grow with the root of the number of rows, "auto" or a
+        list is chosen from by cross-validated gain.
+    fuzziness : float > 1, "auto" or list of floats
+        How soft the memberships are; chosen likewise.
     priors, gain
         As in :func:`dbc`.
     **settings
@@ -344,7 +345,7 @@ def spdbc_forest(
 def dmc(
     box: Any = None,
     n_profiles: Any = 20,
-    fuzziness: float | None = None,
+    fuzziness: Any = None,
     metric: str = "raw",
     randomised: bool = False,
     gain: Any = None,
@@ -355,9 +356,9 @@ def dmc(
     ----------
     box : None, array of shape (K, 2), or dict {class: (low, high)}
         Bounds of the priors, as in :class:`Minimax`.
-    n_profiles : int or "auto"
-        Number of profiles.
-    fuzziness : float > 1, default=None
+    n_profiles : int, "auto" or list of ints
+        Number of profiles, as in :func:`spdbc`.
+    fuzziness : float > 1, "auto" or list of floats, default=None
         How soft the memberships are; None is hard.
     metric
         As in :func:`dbc`.

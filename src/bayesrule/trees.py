@@ -63,7 +63,7 @@ class TreeProfiles(Profiles):
 
     Parameters
     ----------
-    n_profiles : int or "auto"
+    n_profiles : int, "auto" or list of ints
         Number of leaves at most. Inside :class:`Profiled`, "auto" chooses it by cross-validated
         gain.
     min_share : float from 0 to 0.5
