@@ -285,13 +285,17 @@ def forests(page: Page, repeats: int, few: int, sets: Sequence[str], others: Seq
         "its settings were found by trials on these eight sets, so that its figures on them are "
         f"a little flattering. {repeats} x 5 folds; the mean should reach {goals}."
     )
-    side_by_side(page, measured(page, lambda name: at_ends(page, "forest", forest, name, repeats), sets))
+    side_by_side(
+        page, measured(page, lambda name: at_ends(page, "forest", forest, name, repeats), sets)
+    )
     both = {**forest, **peers()}
     page.text(f"Beside others at their usual settings, on the same {few} x 5 folds:")
     side_by_side(page, measured(page, lambda name: at_ends(page, "beside", both, name, few), sets))
     page.heading("Sets without a part in the design")
     page.text(f"The same models, {few} x 5 folds, sets on which nothing was chosen:")
-    side_by_side(page, measured(page, lambda name: at_ends(page, "beside", both, name, few), others))
+    side_by_side(
+        page, measured(page, lambda name: at_ends(page, "beside", both, name, few), others)
+    )
 
 
 def fill(page: Page, full: bool) -> None:

@@ -19,6 +19,7 @@ from bayesrule.keys import folds_by_key, row_keys
 from bayesrule.memberships import read_target
 from bayesrule.notices import KeptTuningWarning
 from bayesrule.profile_tuning import CANDIDATES
+from bayesrule.tables import Table
 from bayesrule.testing import (
     check_density,
     chunks_add_up,
@@ -28,7 +29,6 @@ from bayesrule.testing import (
     labels_are_names,
     posteriors_follow_bayes,
 )
-from bayesrule.tables import Table
 
 
 def chequers(n: int, squares: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
