@@ -34,7 +34,8 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
 #: Rows that settings are chosen on at most.
 MOST_ROWS = 20_000
 
-Asked = Mapping[str, tuple[Any, ...]]
+#: Settings to learn profiles by, and values of fuzziness that what they learn is taken at.
+Learner = tuple[Any, tuple[float, ...]]
 
 
 def asked_settings(profiles: Any) -> dict[str, tuple[Any, ...]]:
@@ -70,6 +71,7 @@ def best_settings(
         distinct = len(np.unique(row_keys(table, 0)))
         numbers = asked["n_profiles"]
         asked["n_profiles"] = tuple(n for n in numbers if n <= max(numbers[0], distinct // 2))
+    plan = _plan(profiles, asked)
     trials = [dict(zip(asked, values, strict=True)) for values in product(*asked.values())]
     n_folds, repeats = int(settings.folds), int(settings.repeats)
     found = np.zeros((len(trials), 3))
@@ -84,8 +86,7 @@ def best_settings(
                 kept, out = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
                 part, members = table.take(kept), memberships.take(kept)
                 left = table.take(out)
-                laws = _laws(settings, profiles, asked, part, members, rule)
-                for at, law in enumerate(laws):
+                for at, law in enumerate(_laws(settings, plan, part, members, rule)):
                     densities[at, out] = law(left)
                     meter.advance()
             judgements = _judged(densities, np.flatnonzero(fold >= 0), memberships, rule)
@@ -93,39 +94,30 @@ def best_settings(
     return trials[most_earning(found)]
 
 
+def _plan(profiles: Profiles, asked: Mapping[str, tuple[Any, ...]]) -> list[Learner]:
+    """What learns the profiles of the trials, in their order."""
+    values = asked.get("fuzziness", ())
+    later = values if profiles.fuzziness_comes_last else ()
+    first = {
+        name: tried[:1] if name == "fuzziness" and later else tried for name, tried in asked.items()
+    }
+    return [
+        (clone(profiles).set_params(**dict(zip(first, tried, strict=True))), later)
+        for tried in product(*first.values())
+    ]
+
+
 def _laws(
-    settings: Profiled,
-    profiles: Profiles,
-    asked: Asked,
-    table: Table,
-    memberships: Memberships,
-    rule: Rule,
+    settings: Profiled, plan: list[Learner], table: Table, memberships: Memberships, rule: Rule
 ) -> Iterator[Any]:
     """The law of each trial, learned from some rows."""
-    for number in asked.get("n_profiles", [None]):
-        sized = profiles if number is None else clone(profiles).set_params(n_profiles=number)
+    for profiles, later in plan:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesRuleWarning)  # the chosen ones say it again
-            partitions = list(_partitions(sized, asked.get("fuzziness"), table, memberships))
-        for partition in partitions:
+            learned: Any = profiles.learn(table, memberships)
+        for partition in [learned.at_fuzziness(m) for m in later] or [learned]:
             prepared = settings.around(partition, table, memberships, rule)
             yield prepared.settle(prepared.tally(table, memberships))
-
-
-def _partitions(
-    profiles: Profiles, fuzziness: tuple[float, ...] | None, table: Table, memberships: Memberships
-) -> Iterator[Any]:
-    """Profiles of each fuzziness, learned once where it does not matter to what is learned."""
-    if fuzziness is None:
-        yield profiles.learn(table, memberships)
-    elif profiles.fuzziness_comes_last:
-        learned: Any = clone(profiles).set_params(fuzziness=fuzziness[0])
-        partition = learned.learn(table, memberships)
-        for m in fuzziness:
-            yield partition.at_fuzziness(m)
-    else:
-        for m in fuzziness:
-            yield clone(profiles).set_params(fuzziness=m).learn(table, memberships)
 
 
 def _judged(
