@@ -6,10 +6,26 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from bayesrule import compare_priors, loss, recipes, robustness_curve
+from bayesrule import (
+    BayesClassifier,
+    CellProfiles,
+    ForestProfiles,
+    FuzzyProfiles,
+    MixtureProfiles,
+    Profiled,
+    TreeProfiles,
+    compare_priors,
+    loss,
+    recipes,
+    robustness_curve,
+)
 from bayesrule.displays import (
     PriorComparisonDisplay,
     PriorValueDisplay,
@@ -126,6 +142,99 @@ def test_profiles_on_the_grid_are_those_of_the_partition():
     assert all(len(np.unique(decided[codes == t])) == 1 for t in np.unique(codes))
     soft_codes, soft_decided = shown[0][1].codes[0], shown[0][1].regions.decided
     assert any(len(np.unique(soft_decided[soft_codes == t])) > 1 for t in np.unique(soft_codes))
+
+
+def grid_of(display: ProfileDisplay) -> np.ndarray:
+    return np.column_stack([display.regions.xx0.ravel(), display.regions.xx1.ravel()])
+
+
+@pytest.mark.parametrize(
+    "profiles",
+    [
+        FuzzyProfiles(5, 1.5, "fcm", "standardised"),
+        MixtureProfiles(4),
+        TreeProfiles(5),
+        CellProfiles(12),
+        ForestProfiles(3, 4),
+    ],
+    ids=lambda profiles: type(profiles).__name__,
+)
+def test_membership_surfaces_are_those_of_the_profiles_alone(profiles):
+    X, y = two_classes()
+    clf = BayesClassifier(Profiled(profiles)).fit(X, y)
+    display = ProfileDisplay.from_estimator(clf, X, y, kind="membership", grid_resolution=25)
+    alone = profiles.fit(X, y).membership(grid_of(display))
+    pieces = getattr(profiles.partition_, "parts", [profiles.partition_])
+    first = len(pieces) * alone[:, : pieces[0].n_profiles]  # of a forest, its first partition
+    np.testing.assert_allclose(display.membership.ravel(), first[:, display.profile], atol=1e-12)
+    others = np.delete(first, display.profile, axis=1).max(axis=1)
+    np.testing.assert_allclose(display.lead.ravel(), first[:, display.profile] - others, atol=1e-12)
+    assert display.codes[0][12, 12] == display.profile  # the one in the middle of the picture
+    last = first.shape[1] - 1
+    other = ProfileDisplay.from_estimator(
+        clf, X, kind="membership", profile=last, grid_resolution=25
+    )
+    np.testing.assert_allclose(other.membership.ravel(), first[:, last], atol=1e-12)
+
+
+def test_memberships_of_a_foreign_clusterer_are_its_own():
+    X, y = two_classes()
+    clf = BayesClassifier(Profiled(GaussianMixture(3, random_state=0))).fit(X, y)
+    display = ProfileDisplay.from_estimator(clf, X, kind="membership", grid_resolution=15)
+    expected = GaussianMixture(3, random_state=0).fit(X).predict_proba(grid_of(display))
+    np.testing.assert_allclose(display.membership.ravel(), expected[:, display.profile])
+
+
+def test_surfaces_through_a_pipeline_and_mixed_columns():
+    X, y = two_classes()
+    pipe = make_pipeline(StandardScaler(), recipes.spdbc(5, 1.6)).fit(X * [1.0, 50.0], y)
+    display = ProfileDisplay.from_estimator(pipe, X * [1.0, 50.0], grid_resolution=15)
+    alone = FuzzyProfiles(5, 1.6).fit(StandardScaler().fit_transform(X))
+    # k-means sees rows that differ by rounding alone, and finds the same centres.
+    seen = StandardScaler().fit(X * [1.0, 50.0]).transform(grid_of(display))
+    expected = alone.membership(seen)[:, display.profile]
+    np.testing.assert_allclose(display.membership.ravel(), expected, atol=1e-6)
+
+    frame = pd.DataFrame(X, columns=["height", "width"])
+    frame["town"] = np.where(np.arange(len(y)) % 3 == 0, "Rome", "Oslo")
+    clf = recipes.spdbc(6, 1.5, "standardised").fit(frame, y)
+    for at, town in ((None, "Oslo"), ({"town": "Rome"}, "Rome")):
+        display = ProfileDisplay.from_estimator(
+            clf, frame, y, kind="posterior", features=("width", "height"), at=at, grid_resolution=9
+        )
+        width, height = grid_of(display).T
+        asked = pd.DataFrame({"height": height, "width": width, "town": town})
+        np.testing.assert_allclose(display.posterior.ravel(), clf.predict_proba(asked)[:, 1])
+        assert display.ax_.get_xlabel() == "width"
+
+
+def test_pictures_stand_side_by_side_with_one_scale_for_each_row():
+    X, y = load_iris(return_X_y=True)
+    X = X[:, 2:]
+    models = {"hard": recipes.dbc(7).fit(X, y), "soft": recipes.spdbc(7, 1.8).fit(X, y)}
+    shown = ProfileDisplay.side_by_side(models, X, y, grid_resolution=30)
+    assert [[display.kind for display in row] for row in shown] == [
+        [kind] * 2 for kind in ("profiles", "posterior", "membership")
+    ]
+    figure = shown[0][0].figure_
+    assert all(display.figure_ is figure for row in shown for display in row)
+    titles = [[display.ax_.get_title(loc="left") for display in row] for row in shown]
+    assert titles == [["hard", "soft"], ["", ""], ["", ""]]
+    scales = [ax.get_ylabel() for ax in figure.axes if ax.get_label() == "<colorbar>"]
+    assert scales == ["P(2 | x)", "membership in the outlined profile"]
+    for row in shown:
+        assert [bool(display.ax_.get_ylabel()) for display in row] == [True, False]
+    assert [bool(row[0].ax_.get_xlabel()) for row in shown] == [False, False, True]
+    # The surface that is drawn: darker where the membership is higher, in no class's colour.
+    for display, values in ((shown[1][1], "posterior"), (shown[2][1], "membership")):
+        surface = next(c for c in display.ax_.collections if c.get_array() is not None)
+        np.testing.assert_allclose(surface.levels, np.linspace(0, 1, 21))
+        drawn = np.array(surface.zmax), getattr(display, values).max()
+        np.testing.assert_allclose(*drawn)
+    with pytest.raises(ValueError, match="at least one rule"):
+        ProfileDisplay.side_by_side({}, X, y)
+    with pytest.raises(ValueError, match="kind='relief'"):
+        ProfileDisplay.side_by_side(models, X, y, kinds=("relief",))
 
 
 def test_a_forest_draws_the_borders_of_all_its_partitions():

@@ -1,4 +1,4 @@
-"""Profiles as a density: the equations of the paper, Bayes' rule, minimax priors, hard cases."""
+"""Profiles as a density: the equations of the paper, Bayes' rule, hard cases."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from bayesrule import (
     BayesClassifier,
     FuzzyProfiles,
     KMeansProfiles,
-    Minimax,
     Profiled,
     evaluate,
     loss,
     recipes,
 )
-from bayesrule.minimax import LEAST
-from bayesrule.notices import FewRowsWarning
+from bayesrule.notices import FewRowsWarning, PreparedOnChunkWarning
 
 
 def rows(seed: int = 0, n: int = 200, d: int = 3, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -153,6 +151,26 @@ def test_fuzziness_at_its_ends(m):
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
+def test_a_class_that_misses_a_profile_has_no_density_there_and_harms_no_other():
+    X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.3]]
+    y = ["a", "a", "b", "b", "b", "c", "c"]
+    clf = BayesClassifier(Profiled(KMeansProfiles(2))).fit(X, y)
+    np.testing.assert_allclose(
+        clf.predict_proba([[0.0], [5.0]]), [[2 / 3, 1 / 3, 0], [0, 0.5, 0.5]]
+    )
+    np.testing.assert_array_equal(
+        np.isneginf(clf.log_density([[0.0], [5.0]])), [[0, 0, 1], [1, 0, 0]]
+    )
+    # A class without any rows takes no part, whatever its prior.
+    clf = BayesClassifier(Profiled(FuzzyProfiles(2, 1.5)), {"a": 0.2, "b": 0.2, "c": 0.6})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PreparedOnChunkWarning)
+        clf.partial_fit(X[:5], y[:5], classes=["a", "b", "c"])
+    posterior = clf.predict_proba([[0.0], [5.0], [2.5]])
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(posterior[:, 2], 0.0)
+
+
 def test_on_a_centre_the_limit_is_shared_among_those_that_coincide():
     profiles = FuzzyProfiles(fuzziness=1.7, centers=[[0.0, 0.0], [0.0, 0.0], [3.0, 4.0]])
     profiles.fit([[0.0, 0.0], [1.0, 1.0]])
@@ -162,16 +180,21 @@ def test_on_a_centre_the_limit_is_shared_among_those_that_coincide():
 
 def test_more_profiles_than_distinct_rows_are_capped_and_said_so():
     X, y = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0), [0, 0, 1, 1] * 3
-    with pytest.warns(FewRowsWarning, match=r"n_profiles=20 .* 3 profiles"):
-        clf = recipes.spdbc(20).fit(X, y)
-    assert clf.density_.partition.n_profiles == 3
-    np.testing.assert_allclose(clf.predict_proba([[5.0]]), [[0.5, 0.5]])
+    for recipe in (recipes.spdbc, recipes.dbc):
+        with pytest.warns(FewRowsWarning, match=r"n_profiles=20 .* 3 profiles"):
+            clf = recipe(20).fit(X, y)
+        assert clf.density_.partition.n_profiles == 3
+        np.testing.assert_allclose(clf.predict_proba([[5.0]]), [[0.5, 0.5]])
+    with pytest.warns(FewRowsWarning, match=r"in each class\): 6 profiles"):
+        profiles = FuzzyProfiles(20, per_class=True).fit(X, y)
+    np.testing.assert_allclose(profiles.membership([[5.0]]), [[0, 0, 0.5, 0, 0, 0.5]], atol=1e-12)
 
 
 def test_one_class_is_all_there_is():
     X, _ = rows()
     for clf in (recipes.dbc(4), recipes.spdbc(4), recipes.dmc(n_profiles=4)):
         assert (clf.fit(X, ["a"] * len(X)).predict(X) == "a").all()
+        np.testing.assert_array_equal(clf.predict_proba(X + 9.0), 1.0)
 
 
 def test_own_centres_and_settings_are_checked():
@@ -226,65 +249,6 @@ def test_parts_that_were_fitted_apart_around_the_same_centres_are_the_whole():
     clf.set_params(density__profiles__metric="standardised")
     with pytest.raises(ValueError, match="counted differently"):
         clone(clf).fit(X[:100], y[:100]).merge(clone(clf).fit(X[100:], y[100:]))
-
-
-# ---------------------------------------------------------------------- minimax
-
-
-def risk(priors: np.ndarray, p: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """V(prior) of a table p (K, T): the best decision of every profile."""
-    return np.einsum("gk,kt,kd->gtd", priors, p, losses).min(axis=2).sum(axis=1)
-
-
-@pytest.mark.parametrize(
-    "losses", [1.0 - np.eye(3), np.array([[0, 2.0, 5], [1, 0, 1], [9, 3, 0]])], ids=["01", "costs"]
-)
-def test_minimax_priors_are_those_of_a_fine_grid(losses):
-    X, y = rows(n=400)
-    clf = recipes.dmc(n_profiles=8, gain=loss(losses), randomised=True).fit(X, y)
-    p = clf.log_density_.table
-    grid = np.array([[a, b, 300 - a - b] for a in range(301) for b in range(301 - a)]) / 300
-    values = risk(grid, p, losses)
-    solution = clf.prior_solution_
-    assert solution.value >= values.max() - 1e-9
-    assert solution.value == pytest.approx(values.max(), abs=0.02 * losses.max())
-    assert solution.value == pytest.approx(risk(solution.priors[None], p, losses)[0], abs=1e-12)
-    inside = solution.priors > 10 * LEAST
-    risks = solution.randomised_class_risks
-    assert np.ptp(risks[inside]) < 1e-6
-    assert (risks <= solution.value + 1e-6 * losses.max()).all()
-
-
-def test_the_randomised_rule_keeps_its_promise_on_rows():
-    X, y = rows(n=3000, d=2)
-    clf = recipes.dmc(n_profiles=10, randomised=True).fit(X, y)
-    found = [np.mean(clf.predict(X[y == k]) != k) for k in range(3)]
-    np.testing.assert_allclose(found, clf.prior_solution_.randomised_class_risks, atol=0.04)
-
-
-def test_boxes_bound_the_priors_and_impossible_ones_are_refused():
-    X, y = rows(n=400)
-    box = {0: (0.5, 0.6), 1: (0.0, 0.1)}
-    clf = recipes.dmc(box, 8).fit(X, y)
-    assert 0.5 - 1e-12 <= clf.priors_[0] <= 0.6 + 1e-12
-    assert clf.priors_[1] <= 0.1 + 1e-12
-    free = recipes.dmc(n_profiles=8).fit(X, y)
-    assert clf.prior_solution_.value <= free.prior_solution_.value + 1e-12
-    with pytest.raises(ValueError, match="No priors fit the box"):
-        recipes.dmc({0: (0.7, 1.0), 1: (0.6, 1.0)}, 8).fit(X, y)
-
-
-def test_soft_minimax_is_over_rows_with_the_models_masses():
-    X, y = rows(n=300)
-    clf = recipes.dmc(n_profiles=6, fuzziness=1.5).fit(X, y)
-    r = recipes.spdbc(6, 1.5).fit(X, y).predict_proba(X)
-    atoms = r / r.sum(axis=0)
-    expected = Minimax().solve(atoms, np.eye(3), np.arange(3))
-    np.testing.assert_allclose(clf.priors_, expected.priors, atol=1e-9)
-    assert clf.prior_solution_.value > 0
-    # A minimax rule needs its rows again for another gain, and with_rule takes them.
-    other = clf.with_rule(gain=loss([[0, 5, 5], [1, 0, 1], [1, 1, 0]]), priors=Minimax(), X=X)
-    assert np.abs(other.priors_ - clf.priors_).max() > 0.01
 
 
 # ---------------------------------------------------------------------- what users bring

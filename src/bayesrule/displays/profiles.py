@@ -37,6 +37,8 @@ class ProfileDisplay:
         P(class | x) of the class that is shown.
     membership : ndarray of shape (n0, n1)
         Membership in the profile that is shown.
+    lead : ndarray of shape (n0, n1)
+        How far it is ahead of the greatest other membership; the profile's border is at zero.
     shown_class : label
     profile : int
     kind : {"profiles", "posterior", "membership"}
@@ -51,6 +53,7 @@ class ProfileDisplay:
     codes: np.ndarray
     posterior: np.ndarray
     membership: np.ndarray
+    lead: np.ndarray
     shown_class: Any
     profile: int
     kind: str = "profiles"
@@ -143,6 +146,7 @@ class ProfileDisplay:
             codes,
             np.asarray(posterior).reshape(shape),
             degrees[0][:, :, profile],
+            _lead(degrees[0], profile),
             shown,
             profile,
             kind,
@@ -200,7 +204,7 @@ class ProfileDisplay:
         return rows
 
     def _shown(self) -> dict[str, Any]:
-        names = ("regions", "codes", "posterior", "membership", "shown_class", "profile")
+        names = ("regions", "codes", "posterior", "membership", "lead", "shown_class", "profile")
         return {name: getattr(self, name) for name in names}
 
     def plot(
@@ -241,8 +245,9 @@ class ProfileDisplay:
                     zorder=2,
                 )
         if self.kind == "membership":
-            mine = (self.codes[0] == self.profile).astype(float)
-            self.ax_.contour(x, y, mine, levels=[0.5], colors=style.INK, linewidths=1.8, zorder=3)
+            self.ax_.contour(
+                x, y, self.lead, levels=[0.0], colors=style.INK, linewidths=1.8, zorder=3
+            )
         else:
             self._draw_boundary()
         self.ax_.set(
@@ -277,8 +282,9 @@ class ProfileDisplay:
             colour = style.class_colours(regions.classes, regions.decisions)[k]
             values, title = self.posterior, f"P({style.written(self.shown_class, 20, 1)} | x)"
         else:
-            colour = style.hue(2)
-            values, title = self.membership, f"membership in profile {self.profile}"
+            # No class has this colour.
+            colour = style.hue(max(6, len(regions.classes), len(regions.decisions)))
+            values, title = self.membership, "membership in the outlined profile"
         ends: Any = ["#ffffff", style.tint(colour, 0.9)]
         ramp = LinearSegmentedColormap.from_list("ramp", ends)
         drawn = self.ax_.contourf(
@@ -288,6 +294,13 @@ class ProfileDisplay:
             scale = self.figure_.colorbar(drawn, ax=self.ax_, ticks=[0, 0.25, 0.5, 0.75, 1])
             scale.set_label(title)
             scale.outline.set_visible(False)
+
+
+def _lead(degrees: np.ndarray, profile: int) -> np.ndarray:
+    """How far the membership in a profile is ahead of the greatest other."""
+    others = np.delete(degrees, profile, axis=2)
+    lead: np.ndarray = degrees[:, :, profile] - others.max(axis=2, initial=0.0)
+    return lead
 
 
 def _memberships(partition: Any, table: Any) -> np.ndarray:
