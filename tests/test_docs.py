@@ -17,6 +17,8 @@ from bayesrule.cli.main import run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+#: Sessions, commands and tables are taken in the order in which a reader meets them.
+BLOCK = re.compile(r"^```(pycon|console|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: For answers that hold times, or figures of other people's programs.
 IGNORE = doctest.register_optionflag("IGNORE")
 
@@ -35,22 +37,29 @@ def test_sessions_say_what_they_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert text.count(">>> ") == sum(block.count(">>> ") for block in blocks)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(page.parent))  # for what pages include
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     runner = doctest.DocTestRunner(_Checker(), verbose=False, optionflags=flags)
-    session = doctest.DocTestParser().get_doctest(
-        "\n".join(blocks), {"__name__": "__main__"}, page.name, str(page), 0
-    )
+    names: dict[str, object] = {"__name__": "__main__"}
     told: list[str] = []
-    runner.run(session, out=told.append)
+    ran = 0
+    for block in BLOCK.finditer(text):
+        language, body = block.groups()
+        if language == "pycon":
+            line = text.count("\n", 0, block.start(2))
+            session = doctest.DocTestParser().get_doctest(body, names, page.name, str(page), line)
+            runner.run(session, out=told.append, clear_globs=False)
+            names.update(session.globs)
+            ran += body.count(">>> ")
+        elif language == "text" and body.startswith("true,"):
+            Path("gain.csv").write_text(body, encoding="utf-8")
+        elif language == "console":
+            for command in re.findall(r"^\$ bayesrule (.*)$", body, re.MULTILINE):
+                assert run(shlex.split(command)) == 0, f"{command}\n{capsys.readouterr().err}"
     assert runner.summarize(verbose=False).failed == 0, "".join(told)
-    for table in re.findall(r"^```text\n(true,.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        Path("gain.csv").write_text(table, encoding="utf-8")
-    for line in re.findall(r"^\$ bayesrule (.*)$", text, re.MULTILINE):
-        assert run(shlex.split(line)) == 0, f"{line}\n{capsys.readouterr().err}"
+    assert text.count(">>> ") == ran
+    assert text.count("$ bayesrule ") == len(re.findall(r"^\$ bayesrule ", text, re.MULTILINE))
 
 
 def test_the_reference_holds_every_public_name() -> None:
