@@ -19,6 +19,25 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 #: Sessions, commands and tables are taken in the order in which a reader meets them.
 BLOCK = re.compile(r"^```(pycon|console|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TAB = re.compile(r"^(:{3,})\{tab-item\}[^\n]*\n:sync: (\w+)\n.*?^\1$", re.DOTALL | re.MULTILINE)
+
+
+def readings(page: Path) -> list[str]:
+    """A page as readers of its tabs see it: once without tabs, else once for each of them."""
+    text = page.read_text(encoding="utf-8")
+    chosen = sorted({tab[2] for tab in TAB.finditer(text)})
+    # Lines stay where they are, so that a failure names the right one.
+    return [
+        TAB.sub(lambda tab: tab[0] if tab[2] == name else "\n" * tab[0].count("\n"), text)  # noqa: B023
+        for name in chosen
+    ] or [text]
+
+
+READINGS = [
+    pytest.param(page, text, id=f"{page.stem}-{i}")
+    for page in PAGES
+    for i, text in enumerate(readings(page))
+]
 #: For answers that hold times, or figures of other people's programs.
 IGNORE = doctest.register_optionflag("IGNORE")
 
@@ -29,14 +48,14 @@ class _Checker(doctest.OutputChecker):
 
 
 @pytest.mark.filterwarnings("ignore::bayesrule.notices.BayesRuleWarning")
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@pytest.mark.parametrize(("page", "text"), READINGS)
 def test_sessions_say_what_they_answer(
     page: Path,
+    text: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = page.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(page.parent))  # for what pages include
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
