@@ -13,7 +13,7 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types format bench docs reproduce reproduce-full changelog clean
+.PHONY: help demo test check lint types format bench docs linkcheck reproduce reproduce-full changelog clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ reproduce-full: $(VENV)/.has-test ## The same at full length (hours), into docs/
 
 docs: $(VENV)/.has-docs ## Build the documentation and its examples into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+linkcheck: $(VENV)/.has-docs ## Ask every external address of the documentation; needs a network
+	$(BIN)/python -m sphinx -b linkcheck -D plot_gallery=0 docs docs/_build/linkcheck
 
 changelog: $(VENV)/.has-dev ## Gather changelog.d/ into CHANGELOG.md for a release
 	$(BIN)/towncrier build --yes

@@ -8,9 +8,12 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 import matplotlib
+import matplotlib.style
 
 matplotlib.use("Agg")
 HERE = Path(__file__).parent
+STYLE = HERE / "bayesrule.mplstyle"
+matplotlib.style.use(STYLE)
 
 project = "bayesrule"
 author = "the bayesrule developers"
@@ -51,6 +54,12 @@ if not os.environ.get("BAYESRULE_DOCS_OFFLINE"):
         "sklearn": ("https://scikit-learn.org/stable", None),
     }
 
+# `make linkcheck` asks every external address. Pages that refuse programs are not thereby broken.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_workers = 4
+linkcheck_allow_unauthorized = True
+
 # Blocks of Python sessions copy without their prompts and answers.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -61,6 +70,8 @@ plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("png", 140)]
 plot_working_directory = str(HERE)
+plot_apply_rcparams = True
+plot_rcparams = dict(matplotlib.rc_params_from_file(STYLE, use_default_template=False))
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 sphinx_gallery_conf = {
@@ -76,7 +87,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "matplotlib_animations": False,
-    "reset_modules": ("matplotlib",),
+    "reset_modules": (),  # which would take the style away again
     "reference_url": {"bayesrule": None},
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("bayesrule",),
@@ -96,6 +107,6 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
 }
 html_sidebars = {"**": []}  # what is where stands at the top of each page
