@@ -123,7 +123,8 @@ def test_every_picture_is_used() -> None:
     }
     kept = {*DOCS.glob("images/*.png"), *DOCS.glob("reproduction/images/*.png")}
     drawn = {*DOCS.glob("pictures/*.py")} - {DOCS / "pictures" / "two_rules.py"}  # regions.png
-    assert kept and drawn
+    assert kept
+    assert drawn
     assert {path.resolve() for path in kept | drawn} - used == set()
 
 

@@ -21,7 +21,7 @@ models = {
 }
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
 for ax, noise, levels in zip(
-    axes, ("labels", "features"), ([0, 0.1, 0.2, 0.3], [0, 0.25, 0.5, 0.75]), strict=True
+    axes, ("labels", "features"), ([0, 0.15, 0.3], [0, 0.25, 0.5, 0.75]), strict=True
 ):
     curve = robustness_curve(
         models, X, y, noise=noise, levels=levels, cv=3, scoring=expected_gain_scorer()

@@ -61,22 +61,23 @@ DATA = {
     "steps": (steps, steps),
     "wrong labels": (mislabelled, moons),
 }
-lines = np.linspace(-SIDE, SIDE, 81)
+lines = np.linspace(-SIDE, SIDE, 61)
 grid = np.stack(np.meshgrid(lines, lines), axis=-1).reshape(-1, 2)
 size = (1.55 * len(DATA) + 1.0, 1.55 * len(MODELS) + 0.6)
 fig, axes = plt.subplots(len(MODELS), len(DATA), figsize=size, layout="constrained")
 for j, (kind, (learned, judged)) in enumerate(DATA.items()):
-    X, y = learned(300, np.random.default_rng(1))
-    X_new, y_new = judged(4000, np.random.default_rng(2))
+    X, y = learned(240, np.random.default_rng(1))
+    X_new, y_new = judged(2000, np.random.default_rng(2))
     scores = []
     for i, (name, model) in enumerate(MODELS.items()):
         clf = model.fit(X, y)
         scores.append(clf.score(X_new, y_new))
         ax = axes[i, j]
-        chance = clf.predict_proba(grid)[:, 1].reshape(81, 81)
+        chance = clf.predict_proba(grid)[:, 1].reshape(61, 61)
         ax.contourf(lines, lines, chance, [-1, 0.5, 2], colors=["#b9d8ea", "#f5d3b8"])
         ax.scatter(*X.T, s=3, c=np.where(y == 0, "#0072b2", "#d55e00"), linewidths=0)
         ax.set(xticks=[], yticks=[], xlim=(-SIDE, SIDE), ylim=(-SIDE, SIDE), aspect="equal")
+        ax.spines[:].set_visible(False)
         if j == 0:
             ax.set_ylabel(name, family="monospace", fontsize=10)
     axes[0, j].set_title(kind, fontsize=11, loc="center")
