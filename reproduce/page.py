@@ -41,6 +41,7 @@ class Page:
     def __init__(self, folder: Path, name: str, title: str, full: bool, store: Path | None = None):
         self.folder, self.name, self.title, self.full = folder, name, title, full
         self._store = store
+        self._resumed = False
         self._parts: list[str] = []
         self._pictures = 0
         self._since = time.monotonic()
@@ -104,6 +105,7 @@ class Page:
             return work()
         path = self._store / f"{name}.joblib"
         if path.exists():
+            self._resumed = True
             return joblib.load(path)
         found = work()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +117,11 @@ class Page:
     def write(self) -> Path:
         """Write the file; what made it stands at its end."""
         minutes = (time.monotonic() - self._since) / 60
+        spent = "in several runs" if self._resumed else f"in {minutes:.1f} minutes"
         packages = ", ".join(f"{name} {version(name)}" for name in NAMED)
         made = (
-            f"Made by `python -m reproduce {self.name}{' --full' if self.full else ''}` in "
-            f"{minutes:.1f} minutes on {os.cpu_count()} cores ({platform.machine()}), Python "
+            f"Made by `python -m reproduce {self.name}{' --full' if self.full else ''}` {spent} on "
+            f"{os.cpu_count()} cores ({platform.machine()}), Python "
             f"{platform.python_version()}, bayesrule {bayesrule.__version__}, {packages}. Seeds "
             "are fixed in the scripts."
         )

@@ -23,11 +23,18 @@ def test_iris_comes_out_as_known(tmp_path, monkeypatch):
         pytest.skip(str(missing))
     page = Page(tmp_path, "spdbc", spdbc.TITLE, False)
     spdbc.experiment(page, 2, ["iris"])
+    spdbc.otherwise(page, 1, ["iris"])
+    spdbc.chosen(page, 1, 1, ["iris"])
     spdbc.forests(page, 1, 1, ["iris"], ["iris"])
     text = page.write().read_text()
     rows = [line for line in text.splitlines() if line.startswith("| **mean**")]
     figures = np.array(re.findall(r"(0\.\d+)", rows[0]), float).reshape(3, 4)
     np.testing.assert_allclose(figures[:, :2], figures[:, 2:], atol=0.04)
+    apart = np.array(re.findall(r"([+-]0\.\d+)/([+-]0\.\d+)", text), float)
+    assert apart.shape == (4 * 3, 2)  # four protocols, three conditions
+    assert np.abs(apart).max() < 0.1
+    figures = np.array(re.findall(r"(0\.\d+)", rows[1]), float).reshape(3, 4)
+    np.testing.assert_allclose(figures[:, :2], figures[:, 2:], atol=0.07)
     # The forest alone, and as the first of the models that stand beside it.
     forests = [line for line in text.splitlines() if line.startswith("| forest of partitions")]
     assert len(forests) == 3
@@ -54,6 +61,31 @@ def test_tables_stand_in_the_order_of_their_titles(tmp_path):
     assert "0.000 at most, 0.000 on the mean" in text
     assert "| iris | 0.962/0.967 (0.962/0.967) | 0.931/0.951 (0.931/0.951) |" in text
     assert "| hard | 0.962/0.931/0.830 | 0.9620/0.9310/0.8300 |" in text
+
+
+def test_numbers_and_fuzziness_are_chosen_inside():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    models = spdbc.tuned(2)
+    for model in models.values():
+        density = model.fit(X, y).density
+        assert (density.folds, density.repeats, density.profiles.n_init) == (10, 2, 1)
+        assert model.density_.partition.n_profiles in (10, 15, 20, 30)
+    assert models["soft"].density_.partition.fuzziness in (1.1, 1.3, 1.5)
+
+
+def test_deals_differ_and_add_up(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    monkeypatch.setattr(spdbc, "rows_of", lambda name: (X, y))
+    page = Page(tmp_path, "spdbc", spdbc.TITLE, False, tmp_path / "store")
+    models = {"forest": spdbc.recipes.dbc(4)}
+    two, three = (spdbc.at_ends(page, "some", models, "set", n) for n in (2, 3))
+    assert three.scores.shape == (1, 3, 3, 5)
+    np.testing.assert_array_equal(three.scores[:, :, :2], two.scores)
+    assert (three.scores[:, :, 0] != three.scores[:, :, 1]).any()
+    assert len(list((tmp_path / "store").iterdir())) == 3
 
 
 def test_sets_that_are_absent_are_named(tmp_path):
