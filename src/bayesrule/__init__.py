@@ -76,6 +76,7 @@ _HOME = {
     "robustness_curve": "robustness",
     "save": "store",
     "top_words": "word_evidence",
+    "trusted_types": "trusted",
 }
 
 __all__ = sorted(_HOME)

@@ -100,6 +100,17 @@ class Columns(Density):
 
     accept_missing: ClassVar[bool] = True
 
+    def __getstate__(self) -> dict[str, Any]:
+        # As pairs: not every format has dicts whose keys are tuples.
+        columns = self.columns
+        pairs = list(columns.items()) if isinstance(columns, Mapping) else columns
+        return {**super().__getstate__(), "columns": pairs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        pairs = state["columns"]
+        columns = dict(pairs) if isinstance(pairs, list) else pairs
+        super().__setstate__({**state, "columns": columns})
+
     @property
     def normalised(self) -> bool:  # type: ignore[override]
         """Whether every density that may be used is."""

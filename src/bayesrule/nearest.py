@@ -75,6 +75,10 @@ class Finder:
     weights: np.ndarray
     metric: Any
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A tree is quickly built again, and not every format can keep one.
+        return {"points": self.points, "weights": self.weights, "metric": self.metric}
+
     @property
     def power(self) -> int | None:
         """The metric as compiled loops know it; None where they do not."""

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
@@ -41,8 +40,11 @@ class Shape:
     reach: float
     profile: Callable[[np.ndarray], np.ndarray]
 
-    def __reduce__(self) -> Any:
-        return find_shape, (self.name,)
+    def __getstate__(self) -> dict[str, str]:
+        return {"name": self.name}  # no function: skops keeps none, pickle none without a name
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        self.__dict__.update(SHAPES[state["name"]].__dict__)
 
     def radial(self, power: int, n_columns: int) -> float:
         """Integral of r^(D - 1) profile(r)^power over all radii."""
