@@ -214,16 +214,18 @@ def test_few_columns(m, paper):
 
 
 def test_wide_and_narrow_sweeps_settle_alike():
-    from bayesrule import ellipses
+    from bayesrule import layouts
 
     X, y = classes(300, 6, 2)
+    X[y == 1] = np.round(X[y == 1])
+    X[(y == 1) & (np.arange(300) % 20 > 1), 2] = 0.0  # which no scatter can bear
     narrow = [law(X, y, s) for s in ("tyler", "student", "huber")]
-    before = ellipses.NARROW
+    before = layouts.NARROW
     try:
-        ellipses.NARROW = 0
+        layouts.NARROW = 0
         wide = [law(X, y, s) for s in ("tyler", "student", "huber")]
     finally:
-        ellipses.NARROW = before
+        layouts.NARROW = before
     for one, other in zip(narrow, wide, strict=True):
         np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(one.location, other.location, rtol=1e-7, atol=1e-9)
@@ -366,9 +368,11 @@ def test_margins_of_a_missing_value(rule):
 
 def test_densest_half_is_that_of_all_subsets():
     rng = np.random.default_rng(0)
+    none = Pull(0.0, np.ones(2), np.zeros(2))
     for _ in range(5):
         X = rng.normal(size=(13, 2)) * rng.choice([1.0, 6.0], (13, 1))
-        white = White(X, np.ones(13), np.zeros(13, int), 1, Pull(0.0, np.ones(2)), np.eye(2))
+        codes = np.zeros(13, int)
+        white = White(X, np.ones(13), codes, 1, none, np.eye(2), np.zeros((2, 2)))
         h = int(white.half)
         found = densest_half(white, (X**2).sum(axis=1))
         assert found.sum() == white.half
@@ -542,6 +546,61 @@ def test_contamination_by_scale_costs_next_to_nothing():
     for scatter in ("tyler", "student"):
         clean = BayesClassifier(Elliptical(scatter)).fit(X_new, y_new).score(X_new, y_new)
         assert BayesClassifier(Elliptical(scatter)).fit(X, y).score(X_new, y_new) > clean - 0.02
+
+
+@pytest.mark.parametrize("scatter", ["student", "huber"])
+def test_where_no_scatter_exists_rows_are_known_up_to_a_blur(scatter):
+    X, y = classes(400, 3, 2)
+    mine = np.flatnonzero(y == 1)
+    X[mine[np.arange(len(mine)) % 20 > 0], 2] = 5.0  # more than a Student of any dof can bear
+    with pytest.warns(SingularScatterWarning, match="class 1 .*subspace"):
+        found = BayesClassifier(Elliptical(scatter, **TIGHT)).fit(X, y).log_density_
+    spread = sum((X[y == k] - X[y == k].mean(axis=0)).T ** 2 @ np.ones(200) for k in (0, 1)) / 398
+    share, apart = found.shrinkage[1], X[mine] - found.location[1]
+    blur = 0.01 * np.diag(spread)
+    S = found.scatter[1]
+    t = squares(X[mine], found.location[1], S) + np.trace(np.linalg.solve(S, blur))
+    if scatter == "student":
+        u = (found.dof[1] + 3) / (found.dof[1] + t)
+    else:
+        cut = chi2.ppf(0.9, 3)
+        u = np.minimum(1.0, cut / t) / (chi2.cdf(cut, 5) + cut * 0.1 / 3)
+    F = ((apart * u[:, None]).T @ apart + u.sum() * blur) / len(mine)
+    pulled = (1 - share) * F + share * np.mean(np.diag(F) / spread) * np.diag(spread)
+    np.testing.assert_allclose(shape(pulled), shape(S), rtol=1e-6, atol=1e-9)
+    assert found.iterations[1] < 2000
+    if scatter == "student":  # whose size is the most likely one
+
+        def likelihood(size):
+            v = found.dof[1]
+            return -1.5 * np.log(size) - (v + 3) / 2 * np.mean(np.log1p(t / size / v))
+
+        assert likelihood(1.0) > max(likelihood(0.99), likelihood(1.01))
+
+
+@pytest.mark.parametrize("scatter", ["student", "tyler"])
+@pytest.mark.parametrize("share", [0.6, 0.7, 0.73, 0.8, 0.97])
+def test_a_subspace_is_seen_to_hold_too_many_rows(scatter, share):
+    # A Student of 4 degrees bears 6 / 7 of them in a plane, Tyler's scatter 2 / 3.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[: int(300 * share), 2] = 0.0
+    bearable = 6 / 7 if scatter == "student" else 2 / 3
+    one = Sample(X @ rng.normal(size=(3, 3)), np.zeros(300, np.int32), np.ones(300))
+    found = estimate(one, 1, Wanted(scatter, dof=4.0, max_iter=500))
+    assert found.repaired[0] == (share > bearable)
+    assert not found.unsettled[0]
+
+
+def test_rows_without_gaps_are_swept_alike_beside_rows_of_gaps():
+    X, y = classes(300, 3, 2)
+    X[(y == 1) & (np.arange(300) % 20 > 1), 2] = 0.0
+    plain = law(X, y, "student", **TIGHT)
+    gaps = np.concatenate([X, np.full((1, 3), np.nan)])
+    beside = law(gaps, np.append(y, 1), "student", **TIGHT)
+    assert plain.shrinkage[1] > 0
+    np.testing.assert_allclose(beside.scatter, plain.scatter, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(beside.dof, plain.dof, rtol=1e-5)
 
 
 # ---------------------------------------------------------------------- outlyingness

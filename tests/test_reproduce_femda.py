@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
 from bayesrule import datasets, recipes
 from reproduce import femda
@@ -50,6 +51,16 @@ def test_the_equation_as_it_stands_ends_on_a_row_where_the_default_does_not():
         law = recipes.femda(shrinkage=None).fit(X, np.zeros(30)).log_density_
         # Near the mean of rows without outliers, whichever row is nearest to it.
         assert np.abs(law.location[0] - X.mean(axis=0)).max() < 0.5
+
+
+def test_students_do_not_shrink_onto_rows_that_integers_repeat():
+    needs("breast_cancer_wisconsin_original")
+    X, y = femda.rows_of("breast_cancer_wisconsin_original")
+    for split in (1, 11, 28, 59):  # where most benign rows lie in a plane or are equal
+        train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=split)
+        clf = recipes.t_qda().fit(X[train], y[train])
+        assert clf.score(X[test], y[test]) > 0.94
+        assert clf.log_density_.dof.min() > 1.0
 
 
 def test_real_rows():

@@ -9,19 +9,13 @@ Classes that share a scatter are settled together, each about its own location.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from bayesrule.covariances import SINGULAR
 from bayesrule.kernels import elliptical as loops
-from bayesrule.kernels.blocks import block_rows
-from bayesrule.stats import Sample
-
-#: Up to so many columns compiled sweeps are faster than products of matrices.
-NARROW = 40
 
 #: Sweeps between two looks at what has become of the scatter.
 STRETCH = 25
@@ -29,6 +23,11 @@ STRETCH = 25
 #: A scatter that so many sweeps have not brought nearer than this is none: those that exist come
 #: nearer by at least a twentieth in each.
 PATIENCE, LOST = 100, 1e-3
+
+#: A scatter whose conditional variances are all more than this share of the variances has lost no
+#: direction; one that has less is looked at: rows lie in a subspace if they are as near to it, in
+#: standard deviations of the scatter across it, or nearer than numbers tell. Of others few are.
+NARROWED, WITHIN, ROUNDED = 1e-4, 0.05, 1e-13
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,22 @@ class Weighting:
     kind: int
     parameter: float = 0.0
     paper: float = 0.0
+
+    def bearable(self, m: int) -> np.ndarray:
+        """Shares of the rows that subspaces of m - 1, m - 2, ... 0 dimensions may hold at most.
+
+        Where one holds more there is no scatter: with the weight u(t) of a row times t at most s,
+        1 - (m - r) / s in r dimensions (Kent and Tyler, Redescending M-estimates of multivariate
+        location and scatter, 1991). Tyler's leaves rows at the location out.
+        """
+        lost = np.arange(1, m + 1)
+        match self.kind:
+            case loops.STUDENT:
+                return 1.0 - lost / (self.parameter + m)
+            case loops.TYLER:
+                return np.where(lost < m, 1.0 - lost / m, 1.0)
+            case _:
+                return 1.0 - lost / self.parameter
 
 
 #: Every row counts the same: mean and covariance.
@@ -99,10 +114,21 @@ class Ellipses:
 
 @dataclass(frozen=True)
 class Pull:
-    """What the scatter is pulled towards: a share of it is replaced by a diagonal as large."""
+    """How a scatter is regularised.
+
+    Attributes
+    ----------
+    share : float
+        Share of it that is replaced by a diagonal as large.
+    target : ndarray of shape (m,)
+        That diagonal.
+    blur : ndarray of shape (m,)
+        Variances that each row is known up to: to its (x - m)(x - m)' their diagonal is added.
+    """
 
     share: float
     target: np.ndarray
+    blur: np.ndarray
 
 
 class Layout(ABC):
@@ -127,8 +153,8 @@ class Layout(ABC):
         """The rows of one class alone."""
 
     @abstractmethod
-    def measure(self, ellipses: Ellipses) -> None:
-        """Squared distances of all rows."""
+    def measure(self, ellipses: Ellipses, pull: Pull) -> None:
+        """Squared distances of all rows, blurred as the pull says."""
 
     @abstractmethod
     def run(
@@ -179,6 +205,8 @@ class Layout(ABC):
             done += swept
             if lost(ellipses, done, furthest):
                 return done, float("nan")
+            if crowded(self, ellipses, weighting, pull):
+                return done, float("nan")
         return done, furthest
 
 
@@ -187,9 +215,44 @@ def lost(ellipses: Ellipses, done: int, furthest: float) -> bool:
     return not ellipses.sound or not furthest <= (np.inf if done < PATIENCE else LOST)
 
 
+def crowded(layout: Layout, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> bool:
+    """Whether a subspace that the scatter narrows to holds more rows than any scatter can bear.
+
+    Near the share that is bearable, it may take thousands of sweeps until nothing is left of it.
+    What is pulled keeps all directions, but may still shrink into a point.
+    """
+    if pull.blur.any():
+        return False
+    factor, target = ellipses.factor, pull.target
+    size = 1.0
+    if weighting.kind == loops.TYLER:
+        size = float(np.mean((factor**2).sum(axis=1) / target))
+    if np.min(np.diag(factor) ** 2 / target) > NARROWED * size:
+        return False
+    unit = np.sqrt(target)
+    sizes, axes = np.linalg.eigh(ellipses.scatter / np.outer(unit, unit))
+    rows, weights, codes = layout.flat()
+    apart = rows / unit @ axes
+    rounding = ROUNDED * np.fmax.reduce(np.abs(apart), axis=None, initial=0.0)
+    for k in range(len(ellipses.location)):
+        mine = codes == k
+        for j in range(len(unit)):
+            there = mine & ~np.isnan(apart[:, j])
+            if there.any():
+                apart[mine, j] -= loops.middle_of(apart[there, j], weights[there])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.abs(apart) / np.sqrt(np.maximum(sizes, 0.0))
+    inside = np.logical_and.accumulate((away <= WITHIN) | (np.abs(apart) <= rounding), axis=1)
+    shares = weights @ inside / weights.sum()
+    limits = weighting.bearable(len(unit))
+    if pull.share > 0:
+        limits[:-1] = 1.0
+    return bool(np.any(shares > limits))
+
+
 def in_turns(
     layout: Layout,
-    sweep: Callable[[Ellipses, Weighting], None],
+    sweep: Callable[[Ellipses, Weighting, Pull], None],
     ellipses: Ellipses,
     weighting: Weighting,
     pull: Pull,
@@ -203,7 +266,7 @@ def in_turns(
         if weighting.kind == loops.TYLER and done:
             ellipses.middle = loops.middle_of(layout.out, layout.weights)
         try:
-            sweep(ellipses, weighting)
+            sweep(ellipses, weighting, pull)
         except np.linalg.LinAlgError:
             return done + 1, float("nan")
         furthest = loops.advance(
@@ -222,166 +285,3 @@ def in_turns(
         if not furthest > tolerance:
             break
     return done + 1, furthest
-
-
-class Tiles(Layout):
-    """Rows in tiles of columns, for compiled sweeps."""
-
-    def __init__(
-        self, tiles: np.ndarray, weights: np.ndarray, edges: np.ndarray, counts: np.ndarray
-    ):
-        self._tiles = tiles
-        self._edges = edges
-        self._counts = counts
-        self._classes = np.repeat(np.arange(len(counts)), np.diff(edges))
-        self.weights = weights
-        self.out = np.zeros_like(weights)
-        self.sums = loops.no_sums(len(counts), tiles.shape[1])
-
-    @classmethod
-    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Tiles:
-        """Lay out rows."""
-        counts = np.bincount(sample.codes, minlength=n_classes)
-        edges = np.concatenate([[0], np.cumsum(-(-counts // loops.TILE))])
-        tiles = np.zeros((int(edges[-1]), sample.rows.shape[1], loops.TILE))
-        weights = np.zeros((len(tiles), loops.TILE))
-        rows = np.ascontiguousarray(sample.rows)
-        loops.fill_tiles(rows, sample.weights, sample.codes, edges[:-1], shift, tiles, weights)
-        return cls(tiles, weights, edges, counts)
-
-    def part(self, k: int) -> Tiles:
-        a, b = self._edges[k : k + 2]
-        edges = np.array([0, b - a])
-        return Tiles(self._tiles[a:b], self.weights[a:b], edges, self._counts[k : k + 1])
-
-    def measure(self, ellipses: Ellipses) -> None:
-        loops.measure(self._tiles, self._classes, ellipses.location, ellipses.inverse, self.out)
-
-    def run(
-        self,
-        ellipses: Ellipses,
-        weighting: Weighting,
-        pull: Pull,
-        held: bool,
-        max_iter: int,
-        tolerance: float,
-    ) -> tuple[int, float]:
-        done, furthest, ellipses.middle = loops.settle_tiles(
-            self._tiles,
-            self.weights,
-            self._classes,
-            ellipses.location,
-            ellipses.factor,
-            ellipses.inverse,
-            weighting.kind,
-            weighting.parameter,
-            weighting.paper,
-            pull.share,
-            pull.target,
-            held,
-            ellipses.middle,
-            max_iter,
-            tolerance,
-            self.out,
-            self.sums,
-        )
-        return done, furthest
-
-    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
-        pairs = zip(pairwise(self._edges), self._counts, strict=True)
-        return [values[a:b].ravel()[:n] for (a, b), n in pairs]
-
-    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        rows = self._tiles.transpose(0, 2, 1).reshape(-1, self._tiles.shape[1])
-        pairs = list(zip(self._edges[:-1] * loops.TILE, self._counts, strict=True))
-        there = np.concatenate([np.arange(a, a + n) for a, n in pairs])
-        codes = np.repeat(np.arange(len(self._counts)), self._counts)
-        return rows[there], self.weights.ravel()[there], codes
-
-
-class Blocks(Layout):
-    """Rows class by class, for sweeps by products of matrices, which pay for many columns."""
-
-    def __init__(self, rows: np.ndarray, weights: np.ndarray, edges: np.ndarray):
-        self._rows = rows
-        self._edges = edges
-        self.weights = weights
-        self.out = np.zeros(len(rows))
-        self.sums = loops.no_sums(len(edges) - 1, rows.shape[1])
-
-    @classmethod
-    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Blocks:
-        """Lay out rows."""
-        order = np.argsort(sample.codes, kind="stable")
-        edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
-        return cls(sample.rows[order] - shift, sample.weights[order], edges)
-
-    def part(self, k: int) -> Blocks:
-        a, b = self._edges[k : k + 2]
-        return Blocks(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
-
-    def measure(self, ellipses: Ellipses) -> None:
-        for k, a, b in self._spans():
-            z = (self._rows[a:b] - ellipses.location[k]) @ ellipses.inverse.T
-            np.einsum("ij,ij->i", z, z, out=self.out[a:b])
-
-    def _spans(self) -> Iterator[tuple[int, int, int]]:
-        """Blocks of rows of one class: (class, first row, last row)."""
-        size = block_rows(self._rows.shape[1])
-        for k, (begin, end) in enumerate(pairwise(self._edges.tolist())):
-            for a in range(begin, end, size):
-                yield k, a, min(a + size, end)
-
-    def run(
-        self,
-        ellipses: Ellipses,
-        weighting: Weighting,
-        pull: Pull,
-        held: bool,
-        max_iter: int,
-        tolerance: float,
-    ) -> tuple[int, float]:
-        return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
-
-    def _sweep(self, ellipses: Ellipses, weighting: Weighting) -> None:
-        """Gather what one pass over the rows tells."""
-        m = self._rows.shape[1]
-        for one in self.sums:
-            one[:] = 0.0
-        scatter, first, pulls, mass_u, mass_v, slopes = self.sums
-        for k, a, b in self._spans():
-            z = (self._rows[a:b] - ellipses.location[k]) @ ellipses.inverse.T
-            t = self.out[a:b]
-            np.einsum("ij,ij->i", z, z, out=t)
-            u, v = np.empty(b - a), np.empty(b - a)
-            loops.row_weights(
-                t,
-                self.weights[a:b],
-                weighting.kind,
-                m,
-                weighting.parameter,
-                weighting.paper,
-                ellipses.middle,
-                u,
-                v,
-                slopes,
-            )
-            first[k] += u @ z
-            pulls[k] += v @ z
-            mass_u[k] += u.sum()
-            mass_v[k] += v.sum()
-            z *= np.sqrt(u)[:, None]
-            scatter += z.T @ z
-
-    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
-        return [values[a:b] for a, b in pairwise(self._edges)]
-
-    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        codes = np.repeat(np.arange(len(self._edges) - 1), np.diff(self._edges))
-        return self._rows, self.weights, codes
-
-
-def laid_out(sample: Sample, n_classes: int, shift: np.ndarray) -> Layout:
-    """Rows in the layout that is faster for their number of columns."""
-    narrow = sample.rows.shape[1] <= NARROW
-    return (Tiles if narrow else Blocks).of(sample, n_classes, shift)

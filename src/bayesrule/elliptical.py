@@ -62,8 +62,9 @@ class Elliptical(Density):
         Share of each scatter that is replaced by the diagonal of the variances within the classes,
         made as large as the scatter. "auto" chooses it by Chen, Wiesel and Hero's formula for a
         class with fewer rows than ten times the columns, and where no scatter exists: too few
-        rows, or too many of them in a subspace. Elsewhere it is zero, and estimates follow any
-        affine map of the columns. None repairs only what does not exist.
+        rows, or too many of them in a subspace; all scatters but Tyler's then take rows to be known
+        up to a tenth of a standard deviation only. Elsewhere it is zero, and estimates follow
+        any affine map of the columns. None repairs only what does not exist.
     dof : "fitted", "shared" or number
         Degrees of freedom of Students: fitted for each class, one for all classes, or given.
     location_weights : {"1/sqrt(t)", "1/t"}
@@ -88,6 +89,9 @@ class Elliptical(Density):
     a warning. Tyler's
     scatter has no size; it is reported with the trace m, and for rules that see the size it is made
     so large that half of the rows are as near as half of a Gaussian's.
+
+    Of equal rows, robust scatters count no more than a share of 1 / (4 m) of a class: densities
+    have no points that hold more, and scatters would shrink into them.
 
     References
     ----------

@@ -19,19 +19,21 @@ from bayesrule.covariances import (
     typical_variances,
 )
 from bayesrule.degrees import FIRST
-from bayesrule.ellipses import Ellipses, Layout, Weighting, laid_out
+from bayesrule.ellipses import Ellipses, Layout, Weighting
 from bayesrule.far import Most, most_where_far
 from bayesrule.gaps import Gaps
 from bayesrule.groups import Group
 from bayesrule.kernels import elliptical as loops
 from bayesrule.kernels import gaussian as moment_loops
 from bayesrule.kernels.blocks import map_blocks
+from bayesrule.layouts import laid_out
 from bayesrule.moments import point_near
 from bayesrule.progress import progress
 from bayesrule.stats import Moments, Sample
 from bayesrule.students import settle_students
 from bayesrule.subsets import settle_by_subset
 from bayesrule.tables import Table
+from bayesrule.ties import without_heavy_points
 
 #: Rows per column below which a scatter is pulled towards a diagonal without being asked.
 FEW = 10
@@ -107,6 +109,9 @@ class Estimates:
 
 def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
     """Settle location and scatter of every class from complete rows."""
+    whole = sample
+    if wanted.scatter != "sample":
+        sample = without_heavy_points(sample, n_classes)
     rows = sample.rows
     m = rows.shape[1]
     moments = _moments(sample, n_classes)
@@ -134,7 +139,10 @@ def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
     with progress("robust scatters", len(bundles)) as meter:
         for _ in map_blocks(work, len(bundles), 1 if rows.size >= MANY else None):
             meter.advance()
-    return _collected(groups, sample, n_classes, m, moments.shift, seen, wanted)
+    found = _collected(groups, sample, n_classes, m, moments.shift, seen, wanted)
+    if sample is not whole:
+        found = replace(found, row_weights=_with_left_out(found.row_weights, sample, whole))
+    return found
 
 
 def _moments(sample: Sample, n_classes: int) -> Moments:
@@ -180,6 +188,8 @@ def _groups(
         spread = squares / np.where(weight > 0, weight, 1.0)
         spread = np.where(spread > ROUNDING * overall, spread, 0.0)
         group = Group(classes, part, start[classes], spread, typical)
+        if wanted.scatter == "tyler":
+            group.grain = 0.0  # without a size, it does not shrink into a point
         group.lone = not (spread > 0).any()
         if most is not None:
             share = moments.weight[classes] / np.where(weight > 0, weight, 1.0)
@@ -291,7 +301,7 @@ def _collected(
             unit = np.sqrt(group.typical)
             group.begin(1.0)
             group.ellipses = Ellipses(group.start, np.diag(unit), np.diag(1.0 / unit), float(m))
-        group.layout.measure(group.ellipses)
+        group.layout.measure(group.ellipses, group.pull)
         where = 0 if wanted.tied else int(group.classes[0])
         scatter[where] = group.ellipses.scatter
         location[group.classes] = group.ellipses.location + shift
@@ -328,6 +338,14 @@ def _collected(
         flags["repaired"] & seen,
         ~flags["settled"] & seen,
     )
+
+
+def _with_left_out(row_weights: np.ndarray, left: Sample, whole: Sample) -> np.ndarray:
+    """Weights relative to the mean of all rows of a class, where some are left out of points."""
+    counted = row_weights * left.weights / whole.weights
+    masses = np.bincount(whole.codes, whole.weights)
+    means = np.bincount(whole.codes, counted * whole.weights) / np.where(masses > 0, masses, 1.0)
+    return np.asarray(counted / np.where(means > 0, means, 1.0)[whole.codes])
 
 
 def _relative_weights(

@@ -8,7 +8,7 @@ that is added. The weight of a row is told from the columns it has, whose margin
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, in_turns
 from bayesrule.kernels import elliptical as loops
@@ -41,21 +41,28 @@ class Gaps(Layout):
         a, b = self._edges[k : k + 2]
         return Gaps(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
 
-    def measure(self, ellipses: Ellipses) -> None:
+    def measure(self, ellipses: Ellipses, pull: Pull) -> None:
         scatter = ellipses.scatter
         for there, mine in self._patterns:
             if len(there):
-                self._distances(ellipses.location, scatter, there, mine)
+                self._distances(ellipses.location, scatter, pull.blur, there, mine)
 
     def _distances(
-        self, location: np.ndarray, scatter: np.ndarray, there: np.ndarray, mine: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Deviations of rows of one pattern in the columns they have, and the factor there."""
+        self,
+        location: np.ndarray,
+        scatter: np.ndarray,
+        blur: np.ndarray,
+        there: np.ndarray,
+        mine: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Deviations of rows of one pattern in the columns they have, the factor there, the blur's
+        part of their squared distances."""
         apart = self._rows[mine[:, None], there] - location[self._codes[mine][:, None], there]
         factor = np.linalg.cholesky(scatter[there[:, None], there])
         z = solve_triangular(factor, apart.T, lower=True)
-        self.out[mine] = np.einsum("ij,ij->j", z, z)
-        return apart, factor
+        beyond = float(blur[there] @ np.diag(cho_solve((factor, True), np.eye(len(there)))))
+        self.out[mine] = np.einsum("ij,ij->j", z, z) + beyond
+        return apart, factor, beyond
 
     def run(
         self,
@@ -68,7 +75,7 @@ class Gaps(Layout):
     ) -> tuple[int, float]:
         return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
 
-    def _sweep(self, ellipses: Ellipses, weighting: Weighting) -> None:
+    def _sweep(self, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> None:
         """Complete the rows of each pattern and gather what they tell."""
         for one in self.sums:
             one[:] = 0.0
@@ -78,7 +85,9 @@ class Gaps(Layout):
         for there, mine in self._patterns:
             if not len(there):
                 continue
-            apart, factor = self._distances(ellipses.location, whole, there, mine)
+            apart, factor, beyond = self._distances(
+                ellipses.location, whole, pull.blur, there, mine
+            )
             u, v = np.empty(len(mine)), np.empty(len(mine))
             w = self.weights[mine]
             loops.row_weights(
@@ -89,22 +98,29 @@ class Gaps(Layout):
                 weighting.parameter,
                 weighting.paper,
                 ellipses.middle,
+                beyond,
                 u,
                 v,
                 slopes,
             )
             filled = np.zeros((len(mine), m))
             filled[:, there] = apart
+            wide = np.zeros((m, len(there)))
+            wide[there, np.arange(len(there))] = np.sqrt(pull.blur[there])
             absent = np.setdiff1d(np.arange(m), there)
             if len(absent):
                 half = solve_triangular(factor, whole[there[:, None], absent], lower=True)
                 slope = solve_triangular(factor, half, lower=True, trans=1)
                 filled[:, absent] = apart @ slope
+                wide[absent] = (slope * np.sqrt(pull.blur[there])[:, None]).T
                 rest = whole[absent[:, None], absent] - half.T @ half
                 left = white[:, absent]
                 scatter += w.sum() * (left @ rest @ left.T)
             z = filled @ white.T
             scatter += (z * u[:, None]).T @ z
+            if beyond > 0.0:
+                wide = white @ wide
+                scatter += u.sum() * (wide @ wide.T)
             codes = self._codes[mine]
             np.add.at(first, codes, u[:, None] * z)
             np.add.at(pulls, codes, v[:, None] * z)

@@ -2,7 +2,9 @@
 
 A scatter that the rows do not determine (fewer rows than columns, too many of them in a subspace)
 is pulled towards a diagonal: (1 - r) F + r tau D, with D the variances within the classes and tau
-the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (2011).
+the mean of F in their units. Its weight r is that of Chen, Wiesel and Hero (2011). Rows are then
+known up to a blur only, so that a scatter exists however many of them are equal: ties come from
+rounding, and say nothing of how narrow a class is.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ import numpy as np
 from bayesrule.ellipses import EQUAL, Ellipses, Layout, Pull, Weighting
 from bayesrule.kernels import elliptical as loops
 
-#: Least size of a scatter, as a share of the variances. One point that holds most of the rows would
-#: have Students as narrow as the numbers allow.
-LEAST_SIZE = 1e-6
+#: Variances that rows are known up to where they determine no scatter, as shares of those within
+#: the classes: a tenth of a standard deviation.
+BLUR = 0.01
 #: Least share of an automatic pull: enough to make any scatter invertible.
 LEAST_PULL = 1e-6
 
@@ -30,12 +32,16 @@ class Group:
     start: np.ndarray
     spread: np.ndarray
     typical: np.ndarray
+    #: What rows are known up to where they determine no scatter, as a share of ``typical``.
+    grain: float = BLUR
     pull: Pull = field(init=False)
     ellipses: Ellipses = field(init=False)
     dof: float = np.nan
     sweeps: int = 0
     lone: bool = False
     repaired: bool = False
+    #: Whether it was begun again, because the rows determine no scatter.
+    regularised: bool = False
     settled: bool = True
     kept: np.ndarray | None = None
     #: Medians, and variances of most rows, where there are rows far out.
@@ -56,7 +62,8 @@ class Group:
 
     def _unfold(self, share: float, variances: np.ndarray) -> None:
         """Start with these variances, columns apart."""
-        self.pull = Pull(share, self.typical)
+        blur = self.grain if self.regularised else 0.0
+        self.pull = Pull(share, self.typical, blur * self.typical)
         unit = np.sqrt(variances)
         sides = np.diag(unit), np.diag(1.0 / unit)
         self.ellipses = Ellipses(self.start.copy(), *sides, float(len(unit)))
@@ -80,17 +87,11 @@ class Group:
         self._unfold(self.pull.share, variances)
 
     def regularise(self) -> None:
-        """Begin again, pulled towards the diagonal."""
-        self.repaired = True
+        """Begin again, pulled towards the diagonal, with rows that are known up to a blur."""
         wanted = self.pull.share
-        if not self.begin(max(self.automatic_share(), wanted)):
+        share = max(self.automatic_share(), wanted)
+        self.repaired = self.regularised = True
+        if not self.begin(share):
             self.begin(1.0)
-
-    def hold_up(self) -> bool:
-        """Keep the scatter from shrinking into a point; whether it did."""
-        size = float(np.mean((self.ellipses.factor**2).sum(axis=1) / self.typical))
-        if size >= LEAST_SIZE:
-            return False
-        self.repaired = True
-        self.ellipses.rescale(LEAST_SIZE / max(size, np.finfo(float).tiny))
-        return True
+        if self.near is not None:
+            self.begin_near(*self.near)

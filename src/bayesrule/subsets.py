@@ -41,8 +41,8 @@ class White:
         Class of each row, for a scatter of several classes.
     n_classes : int
     pull : Pull
-    target : ndarray of shape (m, m)
-        What the scatter is pulled towards, in these coordinates.
+    target, blur : ndarray of shape (m, m)
+        What the scatter is pulled towards, and what rows are known up to, in these coordinates.
     """
 
     rows: np.ndarray
@@ -51,6 +51,7 @@ class White:
     n_classes: int
     pull: Pull
     target: np.ndarray
+    blur: np.ndarray
 
     @property
     def half(self) -> float:
@@ -65,7 +66,7 @@ class White:
         np.add.at(location, self.codes, kept[:, None] * self.rows)
         location /= np.where(weight > 0, weight, 1.0)[:, None]
         apart = (self.rows - location[self.codes]) * np.sqrt(kept)[:, None]
-        scatter = apart.T @ apart / kept.sum()
+        scatter = apart.T @ apart / kept.sum() + self.blur
         share = self.pull.share
         if share > 0.0:
             size = np.trace(np.linalg.solve(self.target, scatter)) / len(scatter)
@@ -106,7 +107,7 @@ class White:
         found, counts = np.unique(at, return_counts=True)
         mine = order[np.minimum(found, len(order) - 1)]
         few = (self.rows[mine], counts.astype(float), self.codes[mine])
-        return White(*few, self.n_classes, self.pull, self.target)
+        return White(*few, self.n_classes, self.pull, self.target, self.blur)
 
 
 def densest_half(white: White, t: np.ndarray) -> np.ndarray:
@@ -163,11 +164,12 @@ def _move(group: Group) -> None:
     rows, weights, codes = layout.flat()
     white_rows = (rows - start.location[codes]) @ start.inverse.T
     target = (start.inverse * group.typical) @ start.inverse.T
-    white = White(white_rows, weights, codes, len(group.classes), group.pull, target)
+    blur = loops.blurred(start.inverse, group.pull.blur)
+    white = White(white_rows, weights, codes, len(group.classes), group.pull, target, blur)
     m = rows.shape[1]
     probe = start.copy()
     layout.settle(probe, Weighting(loops.TYLER), group.pull, False, 50, 1e-9)
-    layout.measure(probe if probe.sound else start)
+    layout.measure(probe if probe.sound else start, group.pull)
     t = np.concatenate(layout.by_class(layout.out))
     kept = densest_half(white, t)
     location, scatter = white.of(kept)

@@ -4,8 +4,9 @@ With S = C C' and z = C^-1 (x - m), t = z'z, one sweep gathers
 
     A = sum w u(t) z z' / W        d = sum w v(t) z / sum w v(t)
 
-which are the identity and zero where location and scatter have settled. Rows lie in tiles, the
-values of a column side by side, so that all inner loops fit vector registers.
+which are the identity and zero where location and scatter have settled. Rows may be known up to a
+blur only: (x - m)(x - m)' is then more by it, and t by its trace in units of the scatter. Rows lie
+in tiles, the values of a column side by side, so that all inner loops fit vector registers.
 """
 # A little longer than most files here: one sweep and all that it calls.
 
@@ -50,12 +51,12 @@ def fill_tiles(rows, weights, codes, starts, shift, tiles, tile_weights):
 
 
 @compiled(reassociate=True)
-def whiten_tile(tile, location, inverse, z, t):
-    """z = C^-1 (x - m) of one tile, and its squared lengths."""
+def whiten_tile(tile, location, inverse, beyond, z, t):
+    """z = C^-1 (x - m) of one tile, and its squared lengths, each longer by ``beyond``."""
     n_columns = tile.shape[0]
     deviation = np.empty_like(z)
     for f in range(TILE):
-        t[f] = 0.0
+        t[f] = beyond
     for j in range(n_columns):
         centre = location[j]
         for f in range(TILE):
@@ -72,18 +73,20 @@ def whiten_tile(tile, location, inverse, z, t):
 
 
 @compiled(reassociate=True)
-def row_weights(t, weights, kind, m, parameter, paper, middle, u, v, slopes):
+def row_weights(t, weights, kind, m, parameter, paper, middle, beyond, u, v, slopes):
     """Weights of rows for the scatter (u) and the location (v), times their own weight.
 
     ``paper`` is 0, or the share of the median that t is floored at for locations by 1 / t.
-    ``slopes`` gathers -u't^2 and -2v't, which tell how far a step falls short.
+    ``beyond`` is how much of t is the blur's. ``slopes`` gathers -u't^2 and -2v't, less what comes
+    from the blur, which tell how far a step falls short.
     """
     for f in range(t.size):
         w = weights[f]
         d = t[f]
+        own = max(d - beyond, 0.0) / d if beyond > 0.0 else 1.0
         if kind == STUDENT:
             x = (parameter + m) / (parameter + d)
-            b = d / (parameter + d)
+            b = own * d / (parameter + d)
             u[f] = w * x
             v[f] = w * x
             slopes[0] += w * (parameter + m) * b * b
@@ -91,21 +94,21 @@ def row_weights(t, weights, kind, m, parameter, paper, middle, u, v, slopes):
         elif kind == TYLER:
             far = max(d, AT_LOCATION * middle)
             u[f] = w * m / far
-            slopes[0] += w * m
+            slopes[0] += w * m * own * own
             if paper > 0.0:
                 v[f] = w / max(d, paper * middle)
                 if d > paper * middle:
-                    slopes[1] += 2.0 * w / d
+                    slopes[1] += 2.0 * w * own / d
             else:
                 v[f] = w / math.sqrt(max(d, NEAR_LOCATION * middle))
                 if d > NEAR_LOCATION * middle:
-                    slopes[1] += w / math.sqrt(d)
+                    slopes[1] += w * own / math.sqrt(d)
         elif d > parameter:
             x = parameter / d
             u[f] = w * x
             v[f] = w * math.sqrt(x)
-            slopes[0] += w * parameter
-            slopes[1] += w * math.sqrt(x)
+            slopes[0] += w * parameter * own * own
+            slopes[1] += w * own * math.sqrt(x)
         else:
             u[f] = w
             v[f] = w
@@ -133,7 +136,15 @@ def add_tile(z, u, v, scatter, first, pull):
 
 
 @compiled
-def sweep(tiles, weights, tile_class, location, inverse, kind, parameter, paper, middle, out, sums):
+def blurred(inverse, blur):
+    """C^-1 diag(blur) C^-T: the blur of every row in units of the scatter."""
+    return (inverse * blur) @ inverse.T
+
+
+@compiled
+def sweep(
+    tiles, weights, tile_class, location, inverse, blur, kind, parameter, paper, middle, out, sums
+):
     """One pass over the rows of the classes that share a scatter.
 
     ``sums`` is (scatter (m, m), first (g, m), pull (g, m), mass of u (g,), of v (g,), slopes (2,)).
@@ -153,10 +164,12 @@ def sweep(tiles, weights, tile_class, location, inverse, kind, parameter, paper,
     slopes[1] = 0.0
     z = np.empty((m, TILE))
     u, v = np.empty(TILE), np.empty(TILE)
+    around = blurred(inverse, blur)
+    beyond = np.trace(around)
     for b in range(tiles.shape[0]):
         k = tile_class[b]
-        whiten_tile(tiles[b], location[k], inverse, z, out[b])
-        row_weights(out[b], weights[b], kind, m, parameter, paper, middle, u, v, slopes)
+        whiten_tile(tiles[b], location[k], inverse, beyond, z, out[b])
+        row_weights(out[b], weights[b], kind, m, parameter, paper, middle, beyond, u, v, slopes)
         add_tile(z, u, v, scatter, first[k], pull[k])
         for f in range(TILE):
             mass_u[k] += u[f]
@@ -164,14 +177,17 @@ def sweep(tiles, weights, tile_class, location, inverse, kind, parameter, paper,
     for j in range(m):
         for i in range(j):
             scatter[i, j] = scatter[j, i]
+    if beyond > 0.0:
+        scatter += mass_u.sum() * around
 
 
 @compiled
-def measure(tiles, tile_class, location, inverse, out):
+def measure(tiles, tile_class, location, inverse, blur, out):
     """Squared distances alone."""
     z = np.empty((tiles.shape[1], TILE))
+    beyond = np.trace(blurred(inverse, blur))
     for b in range(tiles.shape[0]):
-        whiten_tile(tiles[b], location[tile_class[b]], inverse, z, out[b])
+        whiten_tile(tiles[b], location[tile_class[b]], inverse, beyond, z, out[b])
 
 
 @compiled(reassociate=True)
@@ -430,6 +446,7 @@ def settle_tiles(
     paper,
     share,
     target,
+    blur,
     held,
     middle,
     max_iter,
@@ -444,7 +461,18 @@ def settle_tiles(
     furthest = math.inf
     for done in range(max_iter):
         sweep(
-            tiles, weights, tile_class, location, inverse, kind, parameter, paper, middle, out, sums
+            tiles,
+            weights,
+            tile_class,
+            location,
+            inverse,
+            blur,
+            kind,
+            parameter,
+            paper,
+            middle,
+            out,
+            sums,
         )
         if kind == TYLER and done < 6:
             middle = middle_of(flat, masses)
