@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from bayesrule import recipes, robustness_curve
 from bayesrule.displays import RobustnessDisplay
@@ -20,9 +20,9 @@ X, y = load_breast_cancer(return_X_y=True)
 models = {
     "forest of partitions": recipes.spdbc_forest(),
     "random forest": RandomForestClassifier(50, random_state=0),
-    "gradient boosting": HistGradientBoostingClassifier(max_iter=30, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=50, random_state=0),
 }
-curve = robustness_curve(models, X, y, noise="labels", levels=[0.0, 0.2, 0.4], cv=3)
+curve = robustness_curve(models, X, y, noise="labels", levels=[0.0, 0.1, 0.2, 0.3, 0.4], cv=3)
 for name, means in zip(models, curve.means, strict=True):
     print(f"{name:22}", *(f"{mean:.3f}" for mean in means))
 

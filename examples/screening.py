@@ -54,14 +54,20 @@ for i, price in enumerate(PRICES, start=1):
 # %%
 # The price at which the two lines meet is the most that the option is worth.
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.plot(PRICES, gains[1:].mean(axis=1), "o-", color="#0072b2")
 left.axhline(alone, color="#777777", ls="--", lw=1)
-left.annotate("nobody to ask", (PRICES[-1], alone), (0, -14), textcoords="offset points",
-              color="#777777", ha="right")  # fmt: skip
-left.set(xlabel="price of the specialist", ylabel="expected gain of a case")
-right.plot(PRICES, 100 * referred[1:].mean(axis=1), "o-", color="#7f7f7f", label="referred")
-right.plot(PRICES, 100 * missed[1:].mean(axis=1), "s-", color="#d55e00", label="cancers missed")
-right.set(xlabel="price of the specialist", ylabel="%", ylim=(0, None))
-right.legend(frameon=False)
+left.text(0.5, alone, "nobody to ask", color="#777777", va="bottom")
+left.set(title="what the option earns", xlabel="price of the specialist")
+left.set(ylabel="expected gain of a case", ylim=(alone - 0.3, None))
+for shown, colour, marker, words, place in (
+    (referred, "#7f7f7f", "o", "patients referred", (4.2, 11.5)),
+    (missed, "#d55e00", "s", "cancers missed", (8.3, 2.2)),
+):
+    right.plot(PRICES, 100 * shown[1:].mean(axis=1), marker + "-", color=colour)
+    right.text(*place, words, color=colour)
+right.axhline(100 * missed[0].mean(), color="#d55e00", ls="--", lw=1)
+right.text(0.5, 100 * missed[0].mean(), "missed, nobody to ask", color="#d55e00", va="bottom")
+right.set(title="who is asked, and who is missed", xlabel="price of the specialist")
+right.set(ylabel="%", ylim=(0, None))
 plt.show()

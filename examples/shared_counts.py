@@ -15,10 +15,7 @@ from sklearn.datasets import load_breast_cancer
 
 from bayesrule import evaluate, recipes
 
-GAIN = {
-    "malignant": {"malignant": 20, "benign": -100},
-    "benign": {"malignant": -20, "benign": 0},
-}
+GAIN = {"malignant": {"malignant": 20, "benign": -100}, "benign": {"malignant": -20, "benign": 0}}
 SIZES = [15, 20, 30, 45, 60]  # patients of each hospital; the other 399 judge the models
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -68,12 +65,14 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.plot(SIZES, gains[:, :-1].mean(0), "o", color="#0072b2")
 left.axhline(gains[:, -1].mean(), color="#d55e00")
 left.text(SIZES[0], gains[:, -1].mean() - 0.4, "all five together", color="#d55e00", va="top")
-left.set(xscale="log", xticks=SIZES, xticklabels=SIZES, xlabel="patients of a hospital alone")
-left.set(ylabel="expected gain of a case")
+left.text(SIZES[2] + 1, gains[:, 2].mean(), "each alone", color="#0072b2", va="top")
+left.set(xscale="log", xticks=SIZES, xticklabels=SIZES, xlabel="patients of a hospital")
+left.set(title="what sharing earns", ylabel="expected gain of a case")
 right.plot(new, guesses, "o-", color="#0072b2")
 right.set(xscale="log", xticks=new, xticklabels=new, ylim=(-0.05, 1.1))
-right.set(xlabel="patients between two files", ylabel="error in a patient's record (std. dev.)")
-right.text(1.2, 0.0, "a patient who comes alone\nis read off exactly")
+right.set(title="what two files give away", xlabel="patients who came in between")
+right.set(ylabel="error of a guessed record (std. dev.)")
+right.text(1.15, 0.0, "who comes alone\nis read off exactly", va="center")
 for axes in (left, right):
     axes.minorticks_off()
 plt.show()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.style
 
 import reproduce
 from bayesrule.notices import BayesRuleWarning
@@ -51,6 +52,7 @@ def main() -> int:
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     folder = asked.out or ROOT / ("docs" if asked.full else "build") / "reproduction"
     matplotlib.use("Agg")
+    matplotlib.style.use(ROOT / "docs" / "bayesrule.mplstyle")
     # Singular classes and slow convergence are part of what the papers show.
     warnings.simplefilter("ignore", BayesRuleWarning)
     for name in asked.names or known:

@@ -1,7 +1,7 @@
 """Naive Bayes on real tables of mixed columns: what was tried, and what came of it.
 
-Five-fold, stratified, shuffled; missing cells are left missing where nothing else is said. Prints
-accuracy, log loss, and how far predicted chances are from what comes true, beside the figures that
+Five-fold, stratified, shuffled; missing cells are left missing where nothing else is said.
+Accuracy, log loss, and how far predicted chances are from what comes true, beside the figures that
 were to be reached; and why plain naive Bayes falls short on the mushrooms.
 
     python -m reproduce naive_bayes
@@ -27,6 +27,8 @@ from bayesrule import (
     datasets,
     evaluate,
 )
+from bayesrule.displays.style import pyplot
+from bayesrule.progress import progress
 from bayesrule.recipes import kernel_bayes, naive_bayes
 from bayesrule.reliability import Reliability
 from reproduce.page import Page
@@ -126,7 +128,7 @@ def folds(recipe: Recipe, X: Any, y: np.ndarray) -> Iterator[Any]:
         yield evaluate(fitted, X.iloc[test], y[test])
 
 
-def tell_why(X: Any, y: np.ndarray) -> None:
+def reason(X: Any, y: np.ndarray) -> str:
     """What outvotes the odour of the mushrooms that plain naive Bayes is wrong about."""
     wrong, evidence, odour = [], [], list(X.columns).index("odor")
     for fit, test in FOLDS.split(X, y):
@@ -141,13 +143,14 @@ def tell_why(X: Any, y: np.ndarray) -> None:
     safe = set(X["odor"][y == "edible"])
     tainted = missed & (y == "poisonous") & ~X["odor"].isin(safe).to_numpy()
     terms = np.concatenate(evidence)[tainted]
-    print(
-        f"\n  Plain naive Bayes is wrong about {missed.sum()} mushrooms. It takes "
-        f"{(missed & (y == 'poisonous')).sum()} poisonous ones for\n  edible; {tainted.sum()} of "
-        f"them smell as no edible one does. The odour adds {terms[:, odour].mean():+.1f} to their "
-        f"log odds,\n  the other {terms.shape[1] - 1} columns, which say much the same things "
-        f"several times over, {np.delete(terms, odour, axis=1).sum(axis=1).mean():+.1f}.\n  "
-        "Hardly smoothed, the odour rules edible out; on fewer columns, less is said twice."
+    others = np.delete(terms, odour, axis=1).sum(axis=1).mean()
+    return (
+        f"Plain naive Bayes is wrong about {missed.sum()} mushrooms. It takes "
+        f"{(missed & (y == 'poisonous')).sum()} poisonous ones for edible; {tainted.sum()} of them "
+        f"smell as no edible one does. The odour adds {terms[:, odour].mean():+.1f} to their log "
+        f"odds, the other {terms.shape[1] - 1} columns, which say much the same things several "
+        f"times over, {others:+.1f}. Hardly smoothed, the odour rules edible out; on fewer "
+        "columns, less is said twice."
     )
 
 
@@ -156,17 +159,8 @@ def error(table: Reliability) -> float:
     return float(np.average(np.abs(table.predicted - table.observed), weights=table.weight))
 
 
-def show_calibration(name: str, table: Reliability) -> None:
-    """What was predicted beside what came true."""
-    print(f"\n  {name}: one fold, rows in ten bins")
-    for label, values in (("predicted", table.predicted), ("observed", table.observed)):
-        bins = np.array_split(np.arange(len(values)), min(10, len(values)))
-        means = [np.average(values[b], weights=table.weight[b]) for b in bins]
-        print(f"    {label:<10}" + "".join(f"{mean:7.3f}" for mean in means))
-
-
-def tried(title: str, recipe: Recipe, X: Any, y: np.ndarray) -> tuple[tuple[float, ...], Any]:
-    """Print the figures of a rule; return them with the calibration in the first fold."""
+def figures_of(recipe: Recipe, X: Any, y: np.ndarray) -> tuple[tuple[float, ...], Reliability]:
+    """Accuracy, log loss and calibration error of a rule, and its calibration in the first fold."""
     found = list(folds(recipe, X, y))
     label = found[0].classes.tolist()[-1]
     figures = (
@@ -174,49 +168,62 @@ def tried(title: str, recipe: Recipe, X: Any, y: np.ndarray) -> tuple[tuple[floa
         float(np.mean([part.log_loss for part in found])),
         float(np.mean([error(part.calibration[label]) for part in found])),
     )
-    print("  {:<40}{:9.4f}{:10.4f}{:19.4f}".format(title, *figures), flush=True)
     return figures, found[0].calibration[label]
+
+
+def drawn(tables: dict[str, Reliability]) -> Any:
+    """What was predicted beside what came true, for some rules."""
+    plt = pyplot()
+    figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+    ax.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--")
+    for (name, table), marker in zip(tables.items(), "s^o", strict=True):
+        ax.plot(table.predicted, table.observed, marker + "-", label=name)
+    ax.set(xlabel="predicted chance of more than 50,000", ylabel="share that had more")
+    ax.legend(loc="upper left")
+    return figure
 
 
 TITLE = "Naive Bayes on real tables: what was tried, and what came of it"
 
 
 def fill(page: Page, full: bool) -> None:
-    """There is no shorter form."""
+    """A table for each set; there is no shorter form."""
     page.text(
         "Five folds, stratified and shuffled; missing cells are left missing. Stated are the "
         "figures that plain naive Bayes is known to reach, and those to reach with densities of "
-        "one's choice."
+        "one's choice. The calibration error is the mean distance between predicted chances and "
+        "what came true."
     )
-    page.transcript(show)
-
-
-def show() -> None:
-    """Print a table for each set."""
     for name, recipes in TRIED.items():
         try:
             data = datasets.load(name, frame="pandas")
         except FileNotFoundError as missing:
-            print(f"{name}: left out. {missing}")
+            page.text(f"{name} is left out. {missing}")
             continue
-        print(f"\n{name}: {len(data.y):,} rows, {int(data.X.isna().sum().sum()):,} missing cells")
-        print(f"  {'':<40}{'accuracy':>9}{'log loss':>10}{'calibration error':>19}")
-        plain, *_ = recipes
+        X, y = data.X, data.y
+        page.heading(f"{name}: {len(y):,} rows, {int(X.isna().sum().sum()):,} missing cells")
+        tried = [(title, recipe, X) for title, recipe in recipes.items()]
+        if name == "mushroom":
+            gaps_told = X.astype(object).fillna("?")
+            first = tried[0][1]
+            tried.insert(0, ("naive_bayes(), a gap being a category", first, gaps_told))
         figures: dict[str, tuple[float, ...]] = {}
-        if name == "mushroom":
-            gaps_told = data.X.astype(object).fillna("?")
-            title = "naive_bayes(), a gap being a category"
-            figures[title], _ = tried(title, recipes[plain], gaps_told, data.y)
-            plain = title
-        last = []
-        for title, recipe in recipes.items():
-            figures[title], table = tried(title, recipe, data.X, data.y)
-            last.append((title, table))
+        tables: dict[str, Reliability] = {}
+        with progress(name, total=len(tried)) as meter:
+            for title, recipe, rows in tried:
+                figures[title], tables[title] = figures_of(recipe, rows, y)
+                meter.advance(note=title)
         best = max(figures, key=lambda title: figures[title][0])
-        for what, goal, title in zip(("plain", "best"), STATED[name], (plain, best), strict=True):
-            print(f"  {what:<6} stated {goal:.3f}, found {figures[title][0]:.4f}: {title}")
+        stated = dict(zip((tried[0][0], best), STATED[name], strict=True))
+        page.table(
+            ["", "accuracy", "stated", "log loss", "calibration error"],
+            [
+                [title, *(f"{v:.4f}" if v else "" for v in (right, stated.get(title), *rest))]
+                for title, (right, *rest) in figures.items()
+            ],
+        )
         if name == "mushroom":
-            tell_why(data.X, data.y)
+            page.text(reason(X, y))
         else:
-            for title, table in (last[0], *last[-2:]):
-                show_calibration(title, table)
+            shown = {title: tables[title] for title in (tried[0][0], *list(tables)[-2:])}
+            page.picture(drawn(shown), "What was predicted beside what came true, in one fold.")

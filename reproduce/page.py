@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import platform
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -59,10 +60,7 @@ class Page:
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """A table: numbers right, names left."""
         cells = [[_cell(value) for value in row] for row in rows]
-        right = [
-            all(isinstance(row[j], (int, float)) or row[j] is None for row in rows)
-            for j in range(len(header))
-        ]
+        right = [all(_is_number(row[j]) for row in rows) for j in range(len(header))]
         lines = [
             "| " + " | ".join(map(_cell, header)) + " |",
             "|" + "|".join("---:" if r else "---" for r in right) + "|",
@@ -130,6 +128,13 @@ class Page:
         body = "\n\n".join([f"# {self.title}", *self._parts, f"---\n\n{made}"])
         path.write_text(body + "\n", encoding="utf-8")
         return path
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a cell holds a number or nothing, also one that was written out."""
+    if isinstance(value, str):
+        return re.fullmatch(r"(?:[-+−]?[\d,.]+(?: ?%)?)?", value) is not None
+    return value is None or isinstance(value, (int, float))
 
 
 def _cell(value: Any) -> str:

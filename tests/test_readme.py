@@ -46,5 +46,28 @@ def test_promised_commands_and_files_exist() -> None:
     assert commands == {"demo", "test"}
     for command in commands:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)
-    for target in re.findall(r"\]\(([^)]+)\)", text):
-        assert (README.parent / target).is_file(), target
+
+
+def test_speeds_are_those_of_the_results() -> None:
+    """The short table is made of rows of the long one, to the letter."""
+    header = ("job", "n", "ours", "best other", "time", "ratio")
+    results = README.parent / "benchmarks" / "RESULTS.md"
+    quoted = tables(README.read_text(encoding="utf-8"), header)
+    if not results.exists() or not quoted:
+        pytest.skip("README quotes no benchmarks/RESULTS.md here")
+    measured = tables(results.read_text(encoding="utf-8"), header)
+    assert set(quoted) <= set(measured), set(quoted) - set(measured)
+
+
+def tables(text: str, header: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The named columns of all tables that have them."""
+    rows = []
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        first, _, *lines = (
+            [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            for line in table.splitlines()
+        )
+        if set(header) <= set(first):
+            places = [first.index(name) for name in header]
+            rows += [tuple(line[j] for j in places) for line in lines]
+    return rows

@@ -4,13 +4,14 @@ A histogram depends on where it starts, and how wide its bins are
 
 The same sixty points, with bins of one width and four origins: the number of peaks changes, though
 the points do not. Below, four widths; rules such as Freedman and Diaconis's choose one from the
-points.
+points. Dotted: the law that they were drawn from.
 """
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import norm
 
 from bayesrule import DensityEstimate, Histogram
 
@@ -31,8 +32,10 @@ for ax, settings in zip(
     estimate = DensityEstimate(Histogram(**settings, smoothing=0)).fit(points)
     ax.fill_between(grid[:, 0], np.exp(estimate.score_samples(grid)), color="#e69f00", lw=0)
     name, value = next(iter(settings.items()))
-    ax.set_title(f"width {value}" if name == "width" else value, fontsize=10)
+    ax.set_title(f"width {value}" if name == "width" else "Freedman and Diaconis", fontsize=10)
+truth = 0.6 * norm.pdf(grid, 0, 1) + 0.4 * norm.pdf(grid, 4.2, 0.8)
 for ax in axes.ravel():
+    ax.plot(grid, truth, color="#333333", lw=1, ls=":")
     ax.plot(points[:, 0], np.zeros(60), "|", color="#333333", ms=8)
 print("within -4 and 8 each integrates to", round(float(estimate.integrate(-4, 8)), 6))
 plt.show()

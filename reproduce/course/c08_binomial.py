@@ -36,6 +36,7 @@ for n, colour in ((10, "#56b4e9"), (50, "#0072b2"), (400, "#332288")):
         f"variance {np.var(shares):.5f} (P (1 - P) / N = {P * (1 - P) / n:.5f})"
     )
 ax.axvline(P, color="#d55e00", lw=1)
+ax.text(P + 0.04, 16, f"P = {P}", color="#d55e00")
 ax.set(xlabel="k / N", ylabel="N times the probability of k", xlim=(0, 1))
 ax.legend(frameon=False)
 plt.show()

@@ -30,6 +30,6 @@ for value, count in zip(values, counts, strict=True):
     ax.plot([value] * count, -0.006 * np.arange(1, count + 1), "o", color="#333333", ms=4)
 for x in (3, 10, 15):
     ax.axvline(x, color="#bbbbbb", lw=0.8, zorder=0)
-ax.set(xlabel="x", ylabel="density")
-ax.legend(frameon=False)
+ax.set(xlabel="x", ylabel="density", ylim=(None, 0.16))
+ax.legend(frameon=False, loc="upper left", ncols=2)
 plt.show()

@@ -40,6 +40,7 @@ for ax, (name, density) in zip(axes.ravel(), settings.items(), strict=True):
     clf = BayesClassifier(density).fit(X, y)
     DecisionRegionDisplay.from_estimator(clf, X, y, ax=ax, legend=False)
     accuracy = clf.score(X_new, y_new)
+    ax.set(xlabel="", ylabel="")
     ax.set_title(f"{name}: {accuracy:.3f} of new points right")
     print(f"{name:18} fitted points {clf.score(X, y):.3f}, new points {accuracy:.3f}")
 plt.show()

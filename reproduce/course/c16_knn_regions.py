@@ -30,6 +30,6 @@ for ax, (X, labels), title in zip(
 ):
     clf = recipes.knn(5).fit(X, labels)
     DecisionRegionDisplay.from_estimator(clf, X, labels, ax=ax, legend=False)
-    ax.set_title(title)
+    ax.set(title=title, xlabel="", ylabel="")
     print(f"{title:14} {clf.score(X, labels):.3f} of the fitted points right")
 plt.show()

@@ -39,13 +39,14 @@ whole = BayesClassifier(Neighbors(1)).fit(X, y).predict(X_new)
 for ax, (name, density) in zip(axes.ravel(), settings.items(), strict=True):
     clf = BayesClassifier(density).fit(X, y)
     kept = clf.log_density_.around.rows
-    display = DecisionRegionDisplay.from_estimator(clf, X, ax=ax, legend=False)
+    DecisionRegionDisplay.from_estimator(clf, X, ax=ax, legend=False)
     ax.scatter(*X.T, s=6, color="#777777", alpha=0.35, lw=0)
-    ax.scatter(*kept.T, s=12, color="#222222")
+    colours = np.where(clf.predict(kept) == 0, "#0072b2", "#d55e00")
+    ax.scatter(*kept.T, s=18, c=colours, edgecolors="white", linewidths=0.5)
     moved = np.mean(clf.predict(X_new) != whole)
     print(
         f"{name:24} {len(kept):3} points kept, {clf.score(X_new, y_new):.3f} of new points right, "
         f"{moved:.3f} decided otherwise than by all"
     )
-    ax.set_title(f"{name}: {len(kept)} points")
+    ax.set(title=f"{name}: {len(kept)} points", xlabel="", ylabel="")
 plt.show()

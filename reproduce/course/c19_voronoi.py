@@ -26,6 +26,6 @@ limits = ax.get_xlim(), ax.get_ylim()
 voronoi_plot_2d(
     Voronoi(X), ax=ax, show_points=False, show_vertices=False, line_colors="#333333", line_alpha=0.5
 )
-ax.set(xlim=limits[0], ylim=limits[1])
+ax.set(xlim=limits[0], ylim=limits[1], xlabel="", ylabel="")
 print(f"fitted points that are right: {clf.score(X, y):.0%}")
 plt.show()
