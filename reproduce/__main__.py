@@ -27,6 +27,7 @@ from bayesrule.notices import BayesRuleWarning
 from reproduce.page import Page
 
 ROOT = Path(__file__).parents[1]
+STYLE = ROOT / "docs" / "bayesrule.mplstyle"
 
 
 def pages() -> dict[str, Any]:
@@ -52,7 +53,7 @@ def main() -> int:
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     folder = asked.out or ROOT / ("docs" if asked.full else "build") / "reproduction"
     matplotlib.use("Agg")
-    matplotlib.style.use(ROOT / "docs" / "bayesrule.mplstyle")
+    matplotlib.style.use(STYLE)
     # Singular classes and slow convergence are part of what the papers show.
     warnings.simplefilter("ignore", BayesRuleWarning)
     for name in asked.names or known:

@@ -8,7 +8,6 @@ import os
 import platform
 import re
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -45,7 +44,7 @@ class Page:
         self._resumed = False
         self._parts: list[str] = []
         self._pictures = 0
-        self._since = time.monotonic()
+        self._since = _processor_seconds()
 
     def heading(self, text: str) -> None:
         """A heading below the title."""
@@ -114,8 +113,8 @@ class Page:
 
     def write(self) -> Path:
         """Write the file; what made it stands at its end."""
-        minutes = (time.monotonic() - self._since) / 60
-        spent = "in several runs" if self._resumed else f"in {minutes:.1f} minutes"
+        minutes = (_processor_seconds() - self._since) / 60
+        spent = "in several runs" if self._resumed else f"in {minutes:.1f} processor minutes"
         packages = ", ".join(f"{name} {version(name)}" for name in NAMED)
         made = (
             f"Made by `python -m reproduce {self.name}{' --full' if self.full else ''}` {spent} on "
@@ -128,6 +127,12 @@ class Page:
         body = "\n\n".join([f"# {self.title}", *self._parts, f"---\n\n{made}"])
         path.write_text(body + "\n", encoding="utf-8")
         return path
+
+
+def _processor_seconds() -> float:
+    """What this process and its children have used: the clock also tells how busy others were."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _is_number(value: Any) -> bool:
