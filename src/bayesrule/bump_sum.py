@@ -25,6 +25,9 @@ LEAF = 256
 #: From as many points on, sums on a line are taken by expansions where there are few cells.
 MANY = 1024
 
+#: Places whose squares may overflow.
+BEYOND = 1e150
+
 _NONE = np.empty(0)
 _NOBODY = np.empty(0, np.int64)
 
@@ -76,10 +79,14 @@ class BumpSum:
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Rows in units of the bandwidth, about the centre."""
-        apart = np.asarray(rows, np.float64) - self.centre
-        if self.inverse.ndim == 1:
-            return apart * self.inverse
-        return apart @ self.inverse.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = np.asarray(rows, np.float64) - self.centre
+            if self.inverse.ndim == 1:
+                return apart * self.inverse
+            places = apart @ self.inverse.T
+        # Beyond the largest number; two infinities of opposite signs would make none of it.
+        places[np.isnan(places)] = np.inf
+        return places
 
     @cached_property
     def line(self) -> np.ndarray:
@@ -149,7 +156,21 @@ class BumpSum:
             widest,
             out,
         )
+        if not self.product and self.shape.falls_linearly:
+            self._far_out(np.asarray(places), out)
         return out
+
+    def _far_out(self, places: np.ndarray, log_sums: np.ndarray) -> None:
+        """Where squares of places overflow: all points are as far away as the centre."""
+        largest = np.abs(places).max(axis=1, initial=0.0)
+        far = np.flatnonzero((largest > BEYOND) & (largest < np.inf))
+        if len(far):
+            _, _, weights, narrow, *_ = self.leaves
+            some = places[far] / largest[far, None]
+            distance = largest[far] * np.sqrt(np.einsum("ij,ij->i", some, some))
+            widest = narrow.min() if narrow.size else 1.0
+            mine = weights[narrow == widest] if narrow.size else weights
+            log_sums[far] = np.log(mine.sum()) - widest * distance
 
     def log_density(self, rows: np.ndarray) -> np.ndarray:
         """Log-density at each row."""

@@ -16,7 +16,12 @@ from scipy.stats import chi2
 
 from bayesrule.covariances import LOG_2PI, whiten
 from bayesrule.density import LogDensity
-from bayesrule.gaussian_laws import log_student_constant, squared_distances
+from bayesrule.gaussian_laws import (
+    log_of_squares,
+    log_squares,
+    log_student_constant,
+    squared_distances,
+)
 from bayesrule.kernels.elliptical import AT_LOCATION
 from bayesrule.missing import missing_patterns
 from bayesrule.tables import Table
@@ -76,15 +81,12 @@ class EllipticalLaw(LogDensity):
         assert self.factored is not None
         values = table.numbers
         if self._all_vary and not table.missing:
-            out = self._score(self._squares(values, self.varying, self.factored), *self._sizes)
+            out = self._scored(values, self.varying, self.factored)
         else:
             out = np.empty((len(values), len(self.location)))
             for columns, rows in self._patterns(values, table.missing):
-                factored = self._factors(columns)
                 mine = values[rows[:, None], columns]
-                scored = self._score(
-                    self._squares(mine, columns, factored), len(columns), factored[1]
-                )
+                scored = self._scored(mine, columns, self._factors(columns))
                 out[rows] = scored + self._constant(values[rows])
         if not self.seen.all():
             out[:, ~self.seen] = -np.inf
@@ -93,7 +95,8 @@ class EllipticalLaw(LogDensity):
     @property
     def half_log_det(self) -> np.ndarray:
         """Half the logarithm of the determinant of each scatter."""
-        return self._sizes[1]
+        assert self.factored is not None
+        return self.factored[1]
 
     def halved(self, table: Table) -> np.ndarray:
         """-t / 2 of complete rows."""
@@ -105,12 +108,6 @@ class EllipticalLaw(LogDensity):
     @property
     def _all_vary(self) -> bool:
         return len(self.varying) == self.location.shape[1]
-
-    @property
-    def _sizes(self) -> tuple[int, np.ndarray]:
-        """Number of columns, and half the log-determinants."""
-        assert self.factored is not None
-        return len(self.varying), self.factored[1]
 
     def _patterns(
         self, values: np.ndarray, missing: bool
@@ -132,24 +129,35 @@ class EllipticalLaw(LogDensity):
         self, values: np.ndarray, columns: np.ndarray, factored: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:
         """Squared distances of rows, shape (n, K)."""
-        everything = len(columns) == self.location.shape[1]
-        location = self.location if everything else self.location[:, columns]
-        return squared_distances(values, location, factored[0])
+        return squared_distances(values, self._locations(columns), factored[0])
 
-    def _score(self, t: np.ndarray, m: int, half_log_det: np.ndarray) -> np.ndarray:
-        """Scores from squared distances over m columns, which are overwritten."""
+    def _locations(self, columns: np.ndarray) -> np.ndarray:
+        """Locations in some of the columns."""
+        everything = len(columns) == self.location.shape[1]
+        return self.location if everything else self.location[:, columns]
+
+    def _scored(
+        self, values: np.ndarray, columns: np.ndarray, factored: tuple[np.ndarray, np.ndarray]
+    ) -> np.ndarray:
+        """Scores of rows that have m columns."""
+        whitening, half_log_det = factored
+        m, t = len(columns), self._squares(values, columns, factored)
+
+        def log_of_far(rows: np.ndarray) -> np.ndarray:
+            return log_squares(values[rows], self._locations(columns), whitening)
+
         match self.rule:
             case "femda":
                 # A row at the location of a class would be infinitely likely there.
                 np.maximum(t, AT_LOCATION * self.middle, out=t)
-                np.log(t, out=t)
+                log_of_squares(t, log_of_far, np.log)
                 t *= -0.5 * m
                 t -= half_log_det
             case "student":
                 # Expanding a square, as one matrix product does, may leave it below zero.
                 np.maximum(t, 0.0, out=t)
                 t /= self.dof
-                np.log1p(t, out=t)
+                log_of_squares(t, lambda rows: log_of_far(rows) - np.log(self.dof))
                 t *= -0.5 * (self.dof + m)
                 t += log_student_constant(self.dof, m) - half_log_det
             case "gaussian":

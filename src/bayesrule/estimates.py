@@ -35,6 +35,8 @@ from bayesrule.subsets import settle_by_subset
 from bayesrule.tables import Table
 from bayesrule.ties import without_heavy_points
 
+#: Weights add up to the same but for rounding, whether a row weighs three or is there three times.
+A_ROUNDING_LESS = 1.0 - 1e-9
 #: Rows per column below which a scatter is pulled towards a diagonal without being asked.
 FEW = 10
 #: Share of Gaussian rows that Huber's weights leave as they are.
@@ -264,9 +266,9 @@ def _begin(group: Group, wanted: Wanted) -> None:
     """Mean and covariance, pulled towards the diagonal as much as is wanted or needed."""
     share = wanted.shrinkage
     if share == "auto":
-        few = group.total < FEW * len(group.typical) and len(group.typical) > 1
+        few = group.total < A_ROUNDING_LESS * FEW * len(group.typical) and len(group.typical) > 1
         share = group.automatic_share() if few else 0.0
-    fewer = group.total <= len(group.typical)
+    fewer = A_ROUNDING_LESS * group.total <= len(group.typical)
     fine = group.begin(0.0 if share is None else float(share))
     if group.near is not None:
         # From afar, a scatter that holds the far rows, too, is met first.

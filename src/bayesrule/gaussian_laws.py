@@ -10,6 +10,7 @@ Gaussian are Gaussian, those of a multivariate Student are Student with the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -99,9 +100,11 @@ class DiagonalStudent(LogDensity):
     def terms(self, table: Table) -> np.ndarray:
         assert table.numbers is not None
         inverse, power, log_norm = self._constants()
-        z = np.abs(table.numbers[:, None, :] - self.location) * inverse
+        apart = np.abs(table.numbers[:, None, :] - self.location)
         with np.errstate(over="ignore", divide="ignore"):
-            grown = np.where(z < 1e50, np.log1p(z * z), 2.0 * np.log(z))
+            z = apart * inverse
+            far = 2.0 * (np.log(apart) + np.log(inverse))
+            grown = np.where(z < 1e50, np.log1p(z * z), far)
         terms = _zero_if_missing(log_norm - power * grown)
         return _unseen_to_minus_infinity(terms, self.seen)
 
@@ -129,14 +132,22 @@ class SphericalStudent(LogDensity):
         if not table.missing:
             none = np.zeros(len(self.dof))
             loops.log_density_complete(table.numbers, self.location, precision, none, out)
-            out = _student(-out, self.dof, n_columns, log_scale.sum(axis=1))
-            return _unseen_to_minus_infinity(out, self.seen)
-        loops.log_density_marginal(
-            table.numbers, self.location, precision, np.zeros_like(log_scale), out
-        )
-        present = ~np.isnan(table.numbers)
-        out = _student(-out, self.dof, present.sum(axis=1)[:, None], present @ log_scale.T)
+            n_present, half_log_det = n_columns, log_scale.sum(axis=1)
+        else:
+            loops.log_density_marginal(
+                table.numbers, self.location, precision, np.zeros_like(log_scale), out
+            )
+            present = ~np.isnan(table.numbers)
+            n_present, half_log_det = present.sum(axis=1)[:, None], present @ log_scale.T
+        values = table.numbers
+        grown = log_of_squares(-out / self.dof, lambda far: self._far(values[far]))
+        out = _student(grown, self.dof, n_present, half_log_det)
         return _unseen_to_minus_infinity(out, self.seen)
+
+    def _far(self, values: np.ndarray) -> np.ndarray:
+        """Logarithms of squared distances over the degrees of freedom, of rows far out."""
+        white = np.stack([np.diag(1.0 / scale) for scale in self.scale])
+        return log_squares(values, self.location, white) - np.log(self.dof)
 
 
 @dataclass(frozen=True)
@@ -248,10 +259,14 @@ class FullStudent(LogDensity):
         """Log-densities of complete rows."""
         n_columns = values.shape[1]
         distances = squared_distances(values, location, whitening)
+        over = self.stretch * self.dof
         # Expanding a square, as one matrix product does, may leave it a rounding below zero.
-        distances = np.maximum(distances / self.stretch, 0.0)
+        grown = log_of_squares(
+            np.maximum(distances / over, 0.0),
+            lambda far: log_squares(values[far], location, whitening) - np.log(over),
+        )
         half_log_det = half_log_det + 0.5 * n_columns * np.log(self.stretch)
-        return _student(distances, self.dof, n_columns, half_log_det)
+        return _student(grown, self.dof, n_columns, half_log_det)
 
 
 @dataclass(frozen=True)
@@ -291,6 +306,46 @@ FAR_OUT = 1e6
 
 def squared_distances(values: np.ndarray, mean: np.ndarray, whitening: np.ndarray) -> np.ndarray:
     """Squared length of (x - m) @ W, shape (n, K): a matrix product per class, or one if shared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = _squared_distances(values, mean, whitening)
+    if not out.max(initial=0.0) < np.inf:
+        out[np.isnan(out)] = np.inf  # two infinities of opposite signs are far out, too
+    return out
+
+
+def log_squares(values: np.ndarray, mean: np.ndarray, whitening: np.ndarray) -> np.ndarray:
+    """Logarithms of squared distances that may be beyond the largest number, shape (n, K)."""
+    out = np.empty((len(values), len(mean)))
+    last = len(whitening) - 1
+    for k in range(len(mean)):
+        apart = 0.5 * values - 0.5 * mean[k]
+        apart[np.isnan(apart)] = 0.0  # a missing value is no distance away
+        largest = np.abs(apart).max(axis=1, initial=0.0)
+        white = (apart / np.where(largest > 0, largest, 1.0)[:, None]) @ whitening[min(k, last)]
+        with np.errstate(divide="ignore"):
+            log_length = np.log(largest) + np.log(2.0)
+            out[:, k] = 2.0 * log_length + np.log(np.einsum("ij,ij->i", white, white))
+    return out
+
+
+def log_of_squares(
+    squares: np.ndarray, log_of_far: Callable[[np.ndarray], np.ndarray], log: Any = np.log1p
+) -> np.ndarray:
+    """``log`` of squares (n, K), in place; where one has overflown, what ``log_of_far`` says.
+
+    It is given the places of such rows.
+    """
+    far = np.empty(0, np.intp)
+    if not squares.max(initial=0.0) < np.inf:
+        far = np.flatnonzero((squares == np.inf).any(axis=1))
+    log(squares, out=squares)
+    if len(far):
+        squares[far] = np.where(np.isinf(squares[far]), log_of_far(far), squares[far])
+    return squares
+
+
+def _squared_distances(values: np.ndarray, mean: np.ndarray, whitening: np.ndarray) -> np.ndarray:
+    """The same, NaN where infinities were subtracted."""
     out = np.empty((len(values), len(mean)))
     if len(whitening) == 1:
         # About the mean of the means, squares are small enough to be told apart by a product ...
@@ -334,11 +389,11 @@ def _stirling_rest(z: np.ndarray) -> np.ndarray:
 
 
 def _student(
-    distances: np.ndarray, dof: np.ndarray, n_columns: Any, half_log_det: np.ndarray
+    grown: np.ndarray, dof: np.ndarray, n_columns: Any, half_log_det: np.ndarray
 ) -> np.ndarray:
-    """Log-density of a multivariate Student from squared distances, shape (n, K)."""
+    """Log-density of a multivariate Student from log(1 + d / dof), shape (n, K)."""
     log_constant = log_student_constant(dof, n_columns) - half_log_det
-    return np.asarray(log_constant - 0.5 * (dof + n_columns) * np.log1p(distances / dof))
+    return np.asarray(log_constant - 0.5 * (dof + n_columns) * grown)
 
 
 def _factored(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

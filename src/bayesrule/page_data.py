@@ -177,12 +177,14 @@ def case_terms(rule: Any, table: Table, room: float) -> dict[str, Any] | None:
     }
 
 
-def plane_maps(rule: Any, slices: Slices, codes: np.ndarray, room: float) -> dict[str, Any] | None:
+def plane_maps(
+    rule: Any, slices: Slices, rows: np.ndarray, codes: np.ndarray, room: float
+) -> dict[str, Any] | None:
     """Log-densities over the planes of the features that tell the classes apart best.
 
     Features that do not move are held at their medians, or at their commonest values.
     """
-    ranked = _ranked(slices, codes)
+    ranked = _ranked(slices, rows, codes)
     n_classes = len(rule.classes_)
     per_map = 4 / 3 * 2 * POINTS**2 * (n_classes + 1) + 200
     n_mapped = max((m for m in range(2, MAPPED + 1) if m * (m - 1) / 2 * per_map < room), default=0)
@@ -221,12 +223,12 @@ def plane_maps(rule: Any, slices: Slices, codes: np.ndarray, room: float) -> dic
     }
 
 
-def _ranked(slices: Slices, codes: np.ndarray) -> list[int]:
+def _ranked(slices: Slices, rows: np.ndarray, codes: np.ndarray) -> list[int]:
     """Numeric features, those whose class means differ most for their spread first."""
     scores: dict[int, float] = {}
     for j in range(len(slices.labels)):
         try:
-            values = slices.column(j)
+            values = slices.column(j)[rows]
         except (ValueError, TypeError):
             continue
         there = np.isfinite(values)
@@ -242,8 +244,8 @@ def _ranked(slices: Slices, codes: np.ndarray) -> list[int]:
     return sorted(scores, key=lambda j: -scores[j])
 
 
-def feature_texts(X: Any, room: float) -> dict[str, Any] | None:
-    """Features as text, as many columns as there is room for."""
+def feature_texts(X: Any, rows: np.ndarray, room: float) -> dict[str, Any] | None:
+    """Features of the rows as text, as many columns as there is room for."""
     names: Sequence[Any]
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         import narwhals as nw
@@ -259,7 +261,7 @@ def feature_texts(X: Any, room: float) -> dict[str, Any] | None:
             names, columns = range(array.shape[1]), [column.tolist() for column in array.T]
     kept: dict[str, Any] = {"names": [], "values": []}
     for name, column in zip(names, columns, strict=True):
-        texts = [_cell(value) for value in column]
+        texts = [_cell(column[i]) for i in rows.tolist()]
         room -= len(as_json([shortened(name), texts]).encode())
         if room < 0:
             break

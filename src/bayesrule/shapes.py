@@ -46,6 +46,11 @@ class Shape:
     def __setstate__(self, state: dict[str, str]) -> None:
         self.__dict__.update(SHAPES[state["name"]].__dict__)
 
+    @property
+    def falls_linearly(self) -> bool:
+        """Whether far out the logarithm falls with the distance, not with its square."""
+        return self.code in (bumps.LAPLACE, bumps.LOGISTIC)
+
     def radial(self, power: int, n_columns: int) -> float:
         """Integral of r^(D - 1) profile(r)^power over all radii."""
         return _radial(self.name, power, n_columns)

@@ -103,7 +103,8 @@ class White:
         order = np.argsort(t, kind="stable")
         upto = np.cumsum(self.weights[order])
         steps = min(DRAWN_FROM, max(1, round(float(upto[-1]))))
-        at = np.searchsorted(upto, (np.arange(steps) + 0.5) / steps * upto[-1])
+        # A little before the middle of each step: a tie must not be decided by rounding.
+        at = np.searchsorted(upto, (np.arange(steps) + 0.5 - 1e-6) / steps * upto[-1])
         found, counts = np.unique(at, return_counts=True)
         mine = order[np.minimum(found, len(order) - 1)]
         few = (self.rows[mine], counts.astype(float), self.codes[mine])

@@ -127,7 +127,8 @@ class Table:
 
         raw = self.raw
         if raw is not None:
-            raw = picked(raw, np.arange(len(self))[rows])
+            places = np.arange(len(self))[rows]
+            raw = _safe_indexing(_indexable(raw), places)
         return replace(
             self,
             numbers=of(self.numbers),
@@ -136,11 +137,6 @@ class Table:
             counts=None if self.counts is None else self.counts[rows],
             parts=tuple(part._pick(rows) for part in self.parts),
         )
-
-
-def picked(raw: Any, places: np.ndarray) -> Any:
-    """Some rows of X in the user's own form."""
-    return _safe_indexing(_indexable(raw), places)
 
 
 def _indexable(raw: Any) -> Any:

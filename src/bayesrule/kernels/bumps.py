@@ -265,7 +265,7 @@ def bump_sums(
                     if own.size:
                         hidden = own[opened + g] - start
                         if 0 <= hidden < stop - start:
-                            level[hidden] = 1e300
+                            level[hidden] = math.inf
                             if not unbounded:
                                 factor[hidden] = 0.0
                     if unbounded:
@@ -293,9 +293,9 @@ def bump_sums(
                     else:
                         fill(shape, product, query, points, narrow, start, stop, level, factor)
                     if 0 <= hidden - start < stop - start:
-                        level[hidden - start] = 1e300
+                        level[hidden - start] = math.inf
                     if turn == 0:
                         shift = min(shift, least(level, start, stop))
                     else:
                         far += add_up(level, factor, weights, start, stop, shift, plain)
-            log_sum[opened + g] = math.log(far) - shift if shift < 1e300 else -math.inf
+            log_sum[opened + g] = math.log(far) - shift if shift < math.inf else -math.inf

@@ -384,7 +384,8 @@ def middle_of(t, weights):
     values, masses = np.empty(high), np.empty(high)
     for i in range(high):
         values[i], masses[i] = t[i], weights[i]
-    half = 0.5 * total_of(masses)
+    # A little less: exactly one half is not to be missed by a rounding.
+    half = (0.5 - 1e-10) * total_of(masses)
     below = 0.0
     while high - low > 1:
         a, b, c = values[low], values[(low + high) // 2], values[high - 1]

@@ -251,6 +251,7 @@ def log_density_student(values, location, inverse_scale, power, log_norm, out):
                     held = power[k, j]
                 if square < 1e100:
                     grown += square + grown * square
-                else:  # the square may have overflown
-                    log_density -= 2.0 * held * math.log(abs(z))
+                else:  # the square may have overflown, and z itself
+                    apart = math.log(abs(value - location[k, j])) + math.log(inverse_scale[k, j])
+                    log_density -= 2.0 * held * apart
             out[i, k] = log_density - held * math.log1p(grown)

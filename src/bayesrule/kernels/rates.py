@@ -16,6 +16,8 @@ from bayesrule.kernels.compiler import compiled
 #: From here on the series of Stirling's remainder is exact to rounding.
 LARGE = 16.0
 
+LOG_2PI = math.log(2.0 * math.pi)
+
 #: log 0!, log 1!, ...: most counts are small, and the log-gamma function is slow.
 LOG_FACTORIAL = np.array([math.lgamma(x + 1.0) for x in range(256)])
 
@@ -69,52 +71,101 @@ def log_factorial(count):
 
 
 @compiled
+def log1p_less(u):
+    """log(1 + u) - u for u > -1, to rounding also where the two are equal in most digits."""
+    if not -0.3 < u < 0.4:
+        return math.log1p(u) - u
+    # With s = u / (2 + u) it is log((1 + s) / (1 - s)) - u = 2 (s^3/3 + s^5/5 + ...) - s u.
+    s = u / (2.0 + u)
+    square = s * s
+    series = 0.0
+    for n in range(23, 1, -2):
+        series = series * square + 1.0 / n
+    return 2.0 * s * square * series - s * u
+
+
+@compiled
+def excess(x, mean):
+    """x log(x / mean) + mean - x, which is zero at the mean and positive elsewhere."""
+    ratio = x / mean
+    if 0.72 < ratio < 1.42:
+        return -x * log1p_less((mean - x) / x)
+    log_ratio = math.log(ratio) if 0.0 < ratio < math.inf else math.log(x) - math.log(mean)
+    return x * (log_ratio - 1.0) + mean
+
+
+@compiled
 def add_poisson(x, rate, log_rate, out):
-    """x log rate - rate - log x!"""
+    """x log rate - rate - log x!
+
+    The three cancel where counts are large. Stirling's formula then leaves the excess over the
+    rate, and terms of the size of log x (Loader, Fast and accurate computation of binomial
+    probabilities, 2000).
+    """
     for i in range(x.size):
         count = np.float64(x[i])
         if math.isnan(count):
             continue
-        common = log_factorial(count)
-        for k in range(rate.size):
-            # A rate of zero allows a count of zero.
-            gain = count * log_rate[k] if count > 0.0 else 0.0
-            value = gain - rate[k] - common
-            # Near the largest number both sides overflow; the count is far from any rate.
-            out[i, k] += value if value == value else -math.inf
+        if count < 256.0:
+            common = log_factorial(count)
+            for k in range(rate.size):
+                # A rate of zero allows a count of zero.
+                gain = count * log_rate[k] if count > 0.0 else 0.0
+                out[i, k] += gain - rate[k] - common
+        else:
+            common = stirling_remainder(count) + 0.5 * (math.log(count) + LOG_2PI)
+            for k in range(rate.size):
+                above = excess(count, rate[k]) if rate[k] > 0.0 else math.inf
+                out[i, k] -= above + common
 
 
 @compiled
 def add_negative_binomial(x, shape, rate, out):
     """log [gamma(shape + x) / (gamma(shape) x!)] - shape log(1 + 1/rate) - x log(1 + rate).
 
-    Where the shape is large, the log-gammas are equal in nearly all digits. Stirling's formula
-    then leaves terms of the size of x.
+    Where the shape is large, the log-gammas are equal in nearly all digits: Stirling's formula
+    then leaves terms of the size of x. Where x is large, these cancel too, and leave the excess of
+    the shape and of x over what their sum would have them be (Loader, as for Poisson counts).
     """
     n_classes = shape.size
     none = np.empty(n_classes)
     more = np.empty(n_classes)
+    rest = np.empty(n_classes)
     for k in range(n_classes):
         none[k] = -shape[k] * math.log1p(1.0 / rate[k])
         if shape[k] < LARGE:
             none[k] -= math.lgamma(shape[k])
             more[k] = -math.log1p(rate[k])
+            rest[k] = math.lgamma(shape[k]) + shape[k] - 0.5 * LOG_2PI
+            rest[k] -= (shape[k] - 0.5) * math.log(shape[k])
         else:
-            none[k] -= stirling_remainder(shape[k])
+            rest[k] = stirling_remainder(shape[k])
+            none[k] -= rest[k]
             more[k] = math.log(shape[k] / (1.0 + rate[k])) - 1.0
     for i in range(x.size):
         count = np.float64(x[i])
         if math.isnan(count):
             continue
-        common = log_factorial(count)
-        for k in range(n_classes):
-            both = shape[k] + count
-            if shape[k] < LARGE:
-                rise = math.lgamma(both)
-            else:
-                rise = (both - 0.5) * math.log1p(count / shape[k]) + stirling_remainder(both)
-            value = none[k] + count * more[k] + rise - common
-            out[i, k] += value if value == value else -math.inf
+        if count < 256.0:
+            common = log_factorial(count)
+            for k in range(n_classes):
+                both = shape[k] + count
+                if shape[k] < LARGE:
+                    rise = math.lgamma(both)
+                else:
+                    rise = (both - 0.5) * math.log1p(count / shape[k]) + stirling_remainder(both)
+                out[i, k] += none[k] + count * more[k] + rise - common
+        else:
+            common = stirling_remainder(count) + 0.5 * (math.log(count) + LOG_2PI)
+            for k in range(n_classes):
+                both = shape[k] + count
+                value = stirling_remainder(both) - rest[k] - common
+                value += 0.5 * (math.log(shape[k]) - math.log(both))
+                share = 1.0 / (1.0 + rate[k])
+                value -= excess(shape[k], both * (rate[k] * share))
+                value -= excess(count, both * share)
+                # Near the largest number the parts overflow; the count is far from any rate.
+                out[i, k] += value if value == value else -math.inf
 
 
 @compiled
@@ -136,14 +187,18 @@ def add_lomax(x, shape, scale, log_peak, out):
         if math.isnan(value):
             continue
         for k in range(shape.size):
-            out[i, k] += log_peak[k] - (shape[k] + 1.0) * math.log1p(value / scale[k])
+            grown = math.log1p(value / scale[k])
+            if grown == math.inf:  # the ratio has overflown
+                grown = math.log(value) - math.log(scale[k])
+            out[i, k] += log_peak[k] - (shape[k] + 1.0) * grown
 
 
 @compiled
 def add_gamma(x, shape, mean, log_mean, log_constant, log_zero, out):
     """log_constant + shape [log(x / mean) - x / mean + 1] - log x; ``log_zero`` where x is zero.
 
-    The bracket is zero at the mean and negative elsewhere, so that a large shape costs no digits.
+    The bracket is zero at the mean and negative elsewhere, and is found to rounding near it, so
+    that a large shape costs no digits.
     """
     for i in range(x.size):
         value = np.float64(x[i])
@@ -154,7 +209,11 @@ def add_gamma(x, shape, mean, log_mean, log_constant, log_zero, out):
             if value == 0.0:
                 out[i, k] += log_zero[k]
             else:
-                bracket = (log_value - log_mean[k]) - (value - mean[k]) / mean[k]
+                above = (value - mean[k]) / mean[k]
+                if -0.3 < above < 0.4:
+                    bracket = log1p_less(above)
+                else:
+                    bracket = (log_value - log_mean[k]) - above
                 out[i, k] += log_constant[k] + shape[k] * bracket - log_value
 
 
