@@ -13,7 +13,7 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types format bench docs linkcheck reproduce reproduce-full changelog clean
+.PHONY: help demo test test-slow fuzz check lint types format bench docs linkcheck reproduce reproduce-full changelog clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,12 @@ demo: $(VENV)/.has-plots ## Screen for breast cancer with unequal costs; writes 
 
 test: $(VENV)/.has-test ## Run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-slow: $(VENV)/.has-test ## Run the long tests: every setting, every hard input (hours)
+	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+
+fuzz: $(VENV)/.has-test ## Read 200,000 broken model files; goes on where it was stopped
+	$(BIN)/python tests/fuzzing.py
 
 check: lint types test ## All that must pass: lint, types, tests
 

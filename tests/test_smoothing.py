@@ -124,3 +124,12 @@ def test_what_is_no_smoothing_is_refused():
     for bad in (-1, 1.5, "much", True, None):
         with pytest.raises(ValueError, match="smoothing"):
             BayesClassifier(Cells(smoothing=bad)).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("far", [1e9, 1e160, 1.7e308])
+def test_boundaries_far_from_the_rows_end_soon(far):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 1)), np.arange(60) % 2
+    for rows, cuts in ((X, [-far, 0.5, far]), (far * (X - 0.5) * 2, [-0.5 * far, 0.0])):
+        clf = BayesClassifier(Cells(boundaries=[cuts], smoothing=5)).fit(rows, y)
+        assert np.isfinite(clf.log_density(rows)).all()

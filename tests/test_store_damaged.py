@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import io
 import json
@@ -19,8 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
+from fuzzing import Content, members_of, npy, zipped
 
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns
@@ -28,6 +31,7 @@ from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.gains import with_action
 from bayesrule.gaussian import Gaussian
 from bayesrule.minimax import Minimax
+from bayesrule.neighbors import Neighbors
 from bayesrule.store import ModelFileError, load, save
 from bayesrule.words import Words
 
@@ -38,8 +42,6 @@ GAPS = X.copy()
 GAPS[::7, 0] = np.nan
 
 TEXTS = ["a b", "b c c", "c", "a"] * 6
-
-Content = dict[str, bytes]
 
 
 @functools.cache
@@ -58,22 +60,14 @@ def models() -> dict[str, BayesClassifier]:
         ),
         "mixed": BayesClassifier(Columns(numbers=Gaussian("full"))).fit(mixed, Y),
         "words": BayesClassifier(Words(0.5)).fit(TEXTS, Y),
+        "near": BayesClassifier(Neighbors()).fit(X, Y),
     }
-
-
-def rows_for(name: str) -> Any:
-    return {
-        "text": np.array([["red", "two"], ["green", "one"]], object),
-        "mixed": np.array([["red", 2.0], ["green", 1.0]], object),
-        "words": np.array([["a b"], ["z"]], object),
-    }.get(name, X)
 
 
 @functools.cache
 def members(name: str = "full") -> Content:
     """Names and bytes of the members of a good file."""
-    with zipfile.ZipFile(io.BytesIO(file_of(name))) as archive:
-        return {member: archive.read(member) for member in archive.namelist()}
+    return members_of(file_of(name))
 
 
 @functools.cache
@@ -83,21 +77,6 @@ def file_of(name: str = "full") -> bytes:
         path = Path(folder) / "model.bayes"
         save(models()[name], path)
         return path.read_bytes()
-
-
-def zipped(content: Content, **options: Any) -> bytes:
-    """A zip file of the members."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", **options) as archive:
-        for name, data in content.items():
-            archive.writestr(zipfile.ZipInfo(name), data, options.get("compression"))
-    return out.getvalue()
-
-
-def npy(array: Any, **options: Any) -> bytes:
-    out = io.BytesIO()
-    np.save(out, np.asarray(array), **options)
-    return out.getvalue()
 
 
 def with_header(text: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
@@ -115,7 +94,7 @@ def tried(data: bytes, tmp_path: Path) -> BayesClassifier | str:
     """The model in a file, or what was said of it; nothing else may happen, and soon."""
     path = tmp_path / "tried.bayes"
     path.write_bytes(data)
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -123,7 +102,7 @@ def tried(data: bytes, tmp_path: Path) -> BayesClassifier | str:
     except ModelFileError as error:
         return str(error)
     finally:
-        assert time.perf_counter() - start < 2.0
+        assert time.process_time() - start < 2.0
 
 
 def assert_refused(data: bytes, tmp_path: Path, message: str = "") -> None:
@@ -184,98 +163,6 @@ def test_a_file_that_another_zip_program_wrote_is_taken(tmp_path: Path) -> None:
     assert found.predict_proba(X).tobytes() == models()["full"].predict_proba(X).tobytes()
 
 
-# ---------------------------------------------------------------------- changed contents
-
-
-def scalars_in(content: Any) -> list[tuple[Any, Any]]:
-    """Every (container, key) in JSON content."""
-    found = []
-    pairs = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, value in list(pairs):
-        found.append((content, key))
-        if isinstance(value, (dict, list)):
-            found += scalars_in(value)
-    return found
-
-
-STRANGE: list[Any] = [
-    None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, -(2**70), 0.5, -0.0, 1e308, "", "full",
-    "diag", "nan", "tied", [], {}, [[]], [1, 2], {"array": 0}, {"array": 1}, {"array": -1},
-    {"array": True}, {"array": 99}, {"array": 1.0}, {"array": "0"}, {"tuple": []}, {"tuple": 3},
-    {"dict": [[1]]},
-    {"dict": [[[], 1]]}, {"dict": [[1, 2], [True, 3]]}, {"float": "nan"}, {"float": "inf"},
-    {"float": 1}, {"int8": 300}, {"int8": 1.5}, {"float32": 1e300}, {"bool": 1}, {"str": 5},
-    {"texts": {"bytes": 1, "lengths": 2}}, {"objects": {"shape": [2], "items": [1]}},
-    {"objects": {"shape": [-1, -1], "items": [1]}}, {"objects": {"shape": [1], "items": [[]]}},
-    {"Gaussian": {}}, {"Gaussian": {"covariance": "diag", "missing": "raise"}}, {"Minimax": {}},
-    {"Sums": {"weight": {"array": 1}, "sums": {"array": 1}}}, {"Several": {"parts": []}},
-    {"Several": {"parts": {"tuple": []}}}, {"NamedActions": {"base": None, "actions": [[1, 2]]}},
-    {"Rule": {"priors": {"array": 1}, "gain": {"array": 1}}}, {"os.system": "true"},
-    {"transposed": 3}, {"type": "Gaussian"}, {"Model": None}, {"Learned": {"classes": 3}},
-    {"whole": 0}, {"whole": 1}, {"whole": {"low": 0, "at": 1, "values": 1}}, {"whole": {"low": 1}},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["full", "diag", "ones", "text", "mixed", "words"])
-def test_changed_json_gives_a_model_or_the_error(name: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng(len(name))
-    n_places = len(scalars_in(json.loads(members(name)["model.json"])))
-    for _ in range(120):
-        document = json.loads(members(name)["model.json"])
-        place = scalars_in(document)[rng.integers(n_places)]
-        if rng.random() < 0.1 and isinstance(place[0], dict):
-            del place[0][place[1]]
-        else:
-            place[0][place[1]] = STRANGE[rng.integers(len(STRANGE))]
-        content = {**members(name), "model.json": json.dumps(document).encode()}
-        assert_usable_or_refused(zipped(content), name, tmp_path)
-
-
-NUMBERS = [0.0, -0.0, -1.0, 1.0, 1e-320, 1e300, -1e300, np.nan, np.inf, -np.inf, 1e9]
-
-
-@pytest.mark.parametrize("name", ["full", "diag", "ones", "text", "mixed", "words"])
-def test_changed_arrays_give_a_model_or_the_error(name: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng(len(name) + 10)
-    arrays = [member for member in members(name) if member.endswith(".npy")]
-    for _ in range(120):
-        member = arrays[rng.integers(len(arrays))]
-        array = np.load(io.BytesIO(members(name)[member]))
-        match rng.integers(5):
-            case 0 if array.dtype.kind == "f" and array.size:
-                array.flat[rng.integers(array.size)] = NUMBERS[rng.integers(len(NUMBERS))]
-            case 1:
-                array = array[..., : rng.integers(array.shape[-1] + 1)] if array.ndim else array
-            case 2:
-                array = np.stack([array, array][: rng.integers(1, 3)])
-            case 3:
-                kinds = ["<i4", "<f4", ">f8", "|b1", "<U3", "<i8", "|u1"]
-                if array.dtype.kind != "U":
-                    with np.errstate(invalid="ignore"):
-                        array = array.astype(kinds[rng.integers(len(kinds))])
-            case _:
-                flat = bytearray(array.tobytes())
-                for place in rng.integers(len(flat), size=3) if flat else []:
-                    flat[place] = rng.integers(256)
-                array = np.frombuffer(bytes(flat), array.dtype).reshape(array.shape)
-        content = {**members(name), member: npy(array)}
-        assert_usable_or_refused(zipped(content), name, tmp_path)
-
-
-def assert_usable_or_refused(data: bytes, name: str, tmp_path: Path) -> None:
-    """What is loaded must decide, without an error, among its decisions."""
-    found = tried(data, tmp_path)
-    if isinstance(found, str):
-        return
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        rows = rows_for(name)
-        if getattr(found, "n_features_in_", 1) == rows.shape[1]:
-            decided = found.predict(rows)
-            assert set(decided.tolist()) <= set(found.decisions_.tolist())
-    save(found, tmp_path / "again.bayes")
-
-
 # ---------------------------------------------------------------------- malice
 
 
@@ -324,6 +211,41 @@ def patched(mark: bytes, offset: int, form: str, value: int) -> bytes:
     data = bytearray(file_of())
     struct.pack_into(form, data, data.find(mark) + offset, value)
     return bytes(data)
+
+
+def very_many(count: int) -> bytes:
+    """A file whose directory has a great many entries, all of them there."""
+    entry = struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, *(0,) * 4, 0, 0)
+    directory = (entry + b"x") * count
+    large = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, len(directory), 0)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(directory), 1)
+    return (
+        directory
+        + large
+        + locator
+        + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, *(0xFFFF,) * 2, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    )
+
+
+def renamed_in_front() -> bytes:
+    """A member that another program would know by another name."""
+    return file_of().replace(b"arrays/0.npy", b"../../.login", 1)
+
+
+def commented() -> bytes:
+    """A good file in the comment of another one."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("model.json", b"{}")
+        archive.comment = file_of()
+    return out.getvalue()
+
+
+def of_array(change: Callable[[np.ndarray], Any], name: str = "diag", kind: str = "f") -> bytes:
+    """A file whose largest array of a kind was changed."""
+    arrays = {n: np.load(io.BytesIO(d)) for n, d in members(name).items() if n.endswith(".npy")}
+    largest = max((n for n in arrays if arrays[n].dtype.kind == kind), key=lambda n: arrays[n].size)
+    return zipped({**members(name), largest: npy(change(arrays[largest]))})
 
 
 def pickled_object() -> bytes:
@@ -475,6 +397,66 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "words twice": (lambda: with_words(["a", "a"]), "sorted"),
     "words out of order": (lambda: with_words(["b", "a"]), "sorted"),
     "words that are numbers": (lambda: with_words([1, 2]), "texts"),
+    "very many entries": (lambda: very_many(200_000), "too large"),
+    "a document before it": (lambda: b"%PDF-1.7\n%%EOF\n" + file_of(), "damaged"),
+    "a picture before it": (lambda: b"\x89PNG\r\n\x1a\n" + file_of(), "damaged"),
+    "a page before it": (lambda: b"<html><script>1</script>" + file_of(), "damaged"),
+    "a pickle before it": (lambda: b"\x80\x04N." + file_of(), "damaged"),
+    "a pickle after it": (lambda: file_of() + b"\x80\x04N.", "end as a zip"),
+    "two in one": (lambda: file_of("diag") + file_of("full"), "damaged"),
+    "a file in a comment": (commented, ""),
+    "a file in a file": (lambda: zipped({"model.bayes": file_of()}), "'model.bayes'"),
+    "other names in front": (renamed_in_front, "another name in front"),
+    "a folder": (lambda: zipped({**members(), "arrays/": b""}), "'arrays/'"),
+    "a name of lookalikes": (
+        lambda: zipped({**members(), "mоdel.json": b"{}"}),
+        "not known",
+    ),
+    "a name with backslashes": (lambda: zipped({**members(), "..\\x": b""}), "not known"),
+    "another encoding": (
+        lambda: with_json(members()["model.json"].decode().encode("utf-16")),
+        "",
+    ),
+    "marked text": (lambda: with_json(b"\xef\xbb\xbf" + members()["model.json"]), ""),
+    "two texts": (lambda: with_json(members()["model.json"] * 2), "Extra data"),
+    "a value alone": (lambda: with_json(b"1"), "does not say"),
+    "a number as text": (lambda: edited(setting("version", "1")), "version"),
+    "lone surrogates in keys": (lambda: with_json(b'{"\\ud800": 1}'), "does not say"),
+    "not-a-number in an array": (lambda: of_array(lambda a: a * np.nan), "cannot be"),
+    "infinity in an array": (lambda: of_array(lambda a: a + np.inf), "cannot be"),
+    "a negative weight": (lambda: of_array(lambda a: -np.abs(a) - 1.0), ""),
+    "numbers as text": (lambda: of_array(lambda a: a.astype(str)), ""),
+    "other bytes first": (lambda: of_array(lambda a: a.astype(">f8")), ""),
+    "half as many": (lambda: of_array(lambda a: a[..., ::2]), ""),
+    "one dimension more": (lambda: of_array(lambda a: a[None]), ""),
+    "text of other lengths": (
+        lambda: of_array(lambda a: a + 1, "words", "i"),
+        "other lengths",
+    ),
+    "text of overflowing lengths": (
+        lambda: of_array(lambda a: np.full_like(a, 2**62), "words", "i"),
+        "other lengths",
+    ),
+    "text of negative lengths": (
+        lambda: of_array(lambda a: np.where(a == a[0], -a, a), "words", "i"),
+        "other lengths",
+    ),
+    "keys that cannot be": (lambda: edited(setting(*MODEL, "gain", {"dict": [[[], 1]]})), ""),
+    "a key twice in a dict": (
+        lambda: edited(setting(*MODEL, "gain", {"dict": [["a", 1], ["a", 2]]})),
+        "key twice",
+    ),
+    "a model in a model": (
+        lambda: edited(lambda d: setting(*MODEL, "density", copy.deepcopy(d["model"]))(d)),
+        "no density",
+    ),
+    "a density for priors": (lambda: edited(setting(*MODEL, "priors", {"Gaussian": {}})), ""),
+    "classes twice": (lambda: of_array(lambda a: np.repeat(a[:1], len(a)), "diag", "U"), ""),
+    "rows of a class that is not there": (
+        lambda: of_array(lambda a: a + 7, "near", "i"),
+        "other classes",
+    ),
+    "rows of a negative class": (lambda: of_array(lambda a: a - 1, "near", "i"), "negative class"),
     "priors of nonsense": (lambda: edited(setting(*MODEL, "priors", "hope")), "hope"),
 }
 
@@ -492,6 +474,16 @@ def test_hostile_files_are_refused(which: str, tmp_path: Path) -> None:
     make, message = HOSTILE[which]
     assert_refused(make(), tmp_path, message)
     assert not hasattr(sys, "evil")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are told by /proc")
+def test_hostile_files_do_nothing_in_little_memory_and_time(tmp_path: Path) -> None:
+    for i, (make, _) in enumerate(HOSTILE.values()):
+        (tmp_path / f"{i:03}.bayes").write_bytes(make())
+    ran = fuzzing.worker("--files", tmp_path)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert found == [[f"{i:03}", "refused"] for i in range(len(HOSTILE))]
 
 
 @pytest.mark.parametrize("bad", [np.nan, -0.25, np.inf, 0.75])

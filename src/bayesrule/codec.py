@@ -59,6 +59,8 @@ MUST = Parameter.empty
 
 def fields_of(known: Callable[..., Any]) -> dict[str, Any]:
     """Parameters of a type's constructor and their defaults."""
+    if getattr(known, "__init__", None) is object.__init__:
+        return {}  # inspect would compile a text to find that out
     return {name: p.default for name, p in signature(known).parameters.items()}
 
 

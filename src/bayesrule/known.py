@@ -20,7 +20,7 @@ from bayesrule.cells import Cells, FittedCells
 from bayesrule.centers import FuzzyProfiles, KMeansProfiles
 from bayesrule.columns import Block, Columns, FittedColumns
 from bayesrule.conjugate import MeanPrior, NormalInverseWishart
-from bayesrule.density import Density, Rule
+from bayesrule.density import Density, Rule, same_state
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.elliptical import Elliptical, ThresholdElliptical
 from bayesrule.encoding import Encoding
@@ -146,6 +146,9 @@ def require_settings(learned: Learned, row: Table) -> None:
         one_class = Memberships(learned.classes[:1], np.zeros(1, np.int32))
         for settings in (learned.density, prepared):
             settings.prepare(row, one_class, Rule(np.ones(1), np.ones((1, 1))))
+    inner = getattr(prepared, "density", None)
+    if inner is not None:  # settings that are still read after something was learned beside them
+        require(same_state(inner, learned.density), "its settings are not those of its density")
 
 
 def _counted_gaussian(learned: Learned, row: Table) -> None:
@@ -166,6 +169,30 @@ def _counted_gaussian(learned: Learned, row: Table) -> None:
     require(len(stats.shift) == row.n_columns, "its statistics are of another number of columns")
 
 
+def _counted_flags(learned: Learned, row: Table) -> None:
+    """No more rows with a flag than there are rows."""
+    counted_like_a_row(learned, row)
+    stats: Any = learned.stats
+    fine = (stats.sums >= 0) & (stats.sums <= stats.weight * (1.0 + 1e-9))
+    require(fine, "it has more flags than rows")
+
+
+def _counted_amounts(learned: Learned, row: Table) -> None:
+    """Sums of what is never negative."""
+    counted_like_a_row(learned, row)
+    require(learned.stats.sums >= 0, "its statistics have a negative sum")
+
+
+def _counted_values(learned: Learned, row: Table) -> None:
+    """Numbers of zero or more: of each column the weight of its values, their sum, and of zeros."""
+    counted_like_a_row(learned, row)
+    stats: Any = learned.stats
+    sums = stats.parts[0] if type(stats) is Several else stats
+    require(sums.sums >= 0, "its statistics have a negative sum")
+    weight, zeros = sums.sums[:, 0], sums.sums[:, 2]
+    require(zeros <= weight * (1.0 + 1e-9), "it has more zeros than rows")
+
+
 def _counted_rows(learned: Learned, row: Table) -> None:
     """Rows of the classes, with their weights."""
     counted_like_a_row(learned, row)
@@ -178,12 +205,19 @@ def _counted_rows(learned: Learned, row: Table) -> None:
 
 def _counted_neighbors(learned: Learned, row: Table) -> None:
     """Complete rows, which the metric that was learned can map."""
+    learned.density.check(row.n_columns)
     _counted_rows(learned, row)
     rows = learned.stats.parts[1].rows
     require(~np.isnan(rows), "it has rows with missing values")
     metric = getattr(learned.prepared, "metric", None)
     if type(metric) is Metric:
         require(len(metric.shift) == row.n_columns, "its metric is of other columns")
+
+
+def _counted_bumps(learned: Learned, row: Table) -> None:
+    """Rows that bumps of these settings can be put on."""
+    learned.density.check(row.n_columns)
+    _counted_rows(learned, row)
 
 
 def _counted_bins(learned: Learned, row: Table) -> None:
@@ -347,13 +381,13 @@ def known_density(learned: Learned) -> Known:
 #: Every type a model file may hold, by the name it has there. Names are never used again for
 #: something else: old files must keep their meaning.
 KNOWN: dict[str, Known] = {
-    "Bernoulli": Known(Bernoulli),
+    "Bernoulli": Known(Bernoulli, counted=_counted_flags),
     "Categorical": Known(Categorical, row=_row_of_categories),
     "Block": Known(Block),
     "Cells": Known(Cells, counted=_counted_cells, row=_row_of_cells),
     "Columns": Known(Columns, counted=_counted_columns, row=_row_of_columns),
     "Elliptical": Known(Elliptical, counted=_counted_rows),
-    "Exponential": Known(Exponential),
+    "Exponential": Known(Exponential, counted=_counted_values),
     "FittedCells": Known(FittedCells, check_fitted_cells),
     "FittedPooled": Known(FittedPooled, check_fitted_pooled),
     "Pooled": Known(Pooled, counted=_counted_pool, row=_row_of_pool),
@@ -376,18 +410,18 @@ KNOWN: dict[str, Known] = {
     "Metric": Known(Metric, check_metric),
     "NearestCentre": Known(NearestCentre, check_nearest_centre),
     "Profiled": Known(Profiled, counted=_counted_profiles, row=_row_of_profiles),
-    "Gamma": Known(Gamma),
+    "Gamma": Known(Gamma, counted=_counted_values),
     "FittedHistogram": Known(FittedHistogram, check_fitted_histogram),
     "GammaPrior": Known(GammaPrior),
     "Gaussian": Known(Gaussian, counted=_counted_gaussian),
     "Histogram": Known(Histogram, counted=_counted_bins),
-    "Kernel": Known(Kernel, counted=_counted_rows),
-    "LogNormal": Known(LogNormal),
+    "Kernel": Known(Kernel, counted=_counted_bumps),
+    "LogNormal": Known(LogNormal, counted=_counted_values),
     "MeanPrior": Known(MeanPrior),
     "Neighbors": Known(Neighbors, counted=_counted_neighbors),
     "NormalInverseWishart": Known(NormalInverseWishart),
-    "Multinomial": Known(Multinomial),
-    "Poisson": Known(Poisson),
+    "Multinomial": Known(Multinomial, counted=_counted_amounts),
+    "Poisson": Known(Poisson, counted=_counted_values),
     "ThresholdElliptical": Known(ThresholdElliptical, check_threshold_elliptical),
     "TunedKernel": Known(TunedKernel, check_tuned_kernel),
     "Whole": Known(Whole, counted=_counted_whole),

@@ -29,6 +29,8 @@ from bayesrule.tables import Table
 MOST_STEPS = 4
 #: The narrowest a level may be, in units of the range: no rows may lie in it.
 NARROWEST = 1e-9
+#: The farthest a boundary may be, in units of the range: its square must not overflow.
+FARTHEST = 1e6
 #: Squared distances are told in such steps.
 STEP = 2.0**-24
 
@@ -93,8 +95,11 @@ class Smoothing:
             apart, width = 1.0 - np.eye(n + gap), np.ones(n + gap)
             if self.ordered[j]:
                 edges = np.concatenate([[self.low[j]], cuts, [self.high[j]]])
-                edges = (edges - self.low[j]) / ((self.high[j] - self.low[j]) or 1.0)
-                # Boundaries of the user's own may lie beyond the rows.
+                # By halves: a range may overflow.
+                span = 0.5 * self.high[j] - 0.5 * self.low[j]
+                edges = (0.5 * edges - 0.5 * self.low[j]) / (span or 0.5)
+                # Boundaries of the user's own may lie beyond the rows, and however far.
+                edges = np.clip(edges, -FARTHEST, FARTHEST)
                 edges[0], edges[-1] = edges[:2].min(), edges[-2:].max()
                 middle = 0.5 * (edges[1:] + edges[:-1])
                 apart[:n, :n] = (middle[:, None] - middle) ** 2

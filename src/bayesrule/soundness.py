@@ -317,5 +317,6 @@ def check_fitted_profiles(fitted: FittedProfiles) -> None:
 
 def check_threshold_elliptical(fitted: ThresholdElliptical) -> None:
     require(type(fitted.density) is Elliptical, "it has no elliptical density")
+    fitted.density.check()
     require(fitted.density.uses_rule, "its density fits no threshold")
     check_distribution(fitted.priors, "ThresholdElliptical.priors", None)

@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, BinaryIO
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesrule import decide
@@ -104,7 +105,7 @@ def save(clf: BayesClassifier, path: str | os.PathLike[str]) -> None:
         {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            "written_by": f"bayesrule {_version()}",
+            "written_by": f"bayesrule {VERSION}",
             "model": parts,
         }
     )
@@ -175,6 +176,10 @@ def _version() -> str:
         return "(not installed)"
 
 
+#: Looked up here, since that imports modules and lists folders, which no file shall make us do.
+VERSION = _version()
+
+
 # ---------------------------------------------------------------------- from a classifier and back
 
 
@@ -228,7 +233,7 @@ def _read(file: BinaryIO, size: int) -> BayesClassifier:
     if number > FORMAT_VERSION:
         raise _Newer(
             f"was written by {writer} in version {number} of the format; this is bayesrule "
-            f"{_version()}, which reads up to version {FORMAT_VERSION}. Update bayesrule."
+            f"{VERSION}, which reads up to version {FORMAT_VERSION}. Update bayesrule."
         )
     if set(top) != {"format", "version", "written_by", "model"}:
         raise ValueError(f"its JSON has the keys {shown(sorted(top))}")
@@ -266,6 +271,8 @@ def _classifier_of(model: Model, row: Table) -> BayesClassifier:
         model.solution,
         model.randomised,
     )
+    # Settings may be others than were fitted; this much is asked of them before the next fit.
+    _ = get_tags(clf), clf._density().normalised, clf._density().uses_rule
     values = log_density(row)
     require(values.shape == (1, len(learned.classes)), "its density is one of other classes")
     decide.best_decisions(values, rule.priors, rule.gain)
