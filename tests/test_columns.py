@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import bayesrule
 from bayesrule import (
@@ -24,8 +24,10 @@ from bayesrule import (
     Columns,
     FromClassifier,
     Gaussian,
+    Kernel,
     columns,
 )
+from bayesrule.notices import KeptTuningWarning
 from bayesrule.rates import Poisson
 from bayesrule.whole import Whole
 
@@ -701,6 +703,55 @@ def test_searches_reach_into_the_columns():
     scores = search.cv_results_["mean_test_score"]
     assert len(scores) == 4
     assert np.isfinite(scores).all()
+
+
+def test_searches_reach_columns_that_were_chosen():
+    X = pd.DataFrame(DATA)
+    block = ("age", "visits")
+    density = Columns({"town": Categorical(), block: Gaussian("full"), "note": "drop"})
+    params = BayesClassifier(density).get_params()
+    path = f"density__columns__{block[0]} & {block[1]}"
+    assert params[path] is density.columns[block]
+    assert params[f"{path}__covariance"] == "full"
+    assert params["density__columns__note"] == "drop"
+    grid = {"density__columns__town__alpha": [0.1, 10.0], path: ["drop", Gaussian("tied")]}
+    search = GridSearchCV(BayesClassifier(density), grid, cv=3).fit(X, Y)
+    for chosen, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        alpha = chosen["density__columns__town__alpha"]
+        given = {"town": Categorical(alpha), block: chosen[path], "note": "drop"}
+        by_hand = cross_val_score(BayesClassifier(Columns(given)), X, Y, cv=3)
+        assert np.mean(by_hand) == score
+    assert density.columns[block].covariance == "full"
+    # Densities are changed in place, as scikit-learn does, once they are one's own.
+    own = clone(density).set_params(columns__town__alpha=3.0, numbers=Gaussian("diag"))
+    assert (own.columns["town"].alpha, density.columns["town"].alpha) == (3.0, 1.0)
+    for wrong in ("columns__village", "columns__note__alpha", "columns__town__beta"):
+        with pytest.raises(ValueError, match="Invalid parameter"):
+            clone(density).set_params(**{wrong: 1})
+
+
+def test_names_of_columns_may_look_like_paths():
+    density = Columns({"a": Categorical(), "a__alpha": Categorical(), "numbers": Gaussian("diag")})
+    density.set_params(columns__a__alpha__alpha=5.0, columns__numbers__covariance="tied")
+    assert (density.columns["a"].alpha, density.columns["a__alpha"].alpha) == (1.0, 5.0)
+    assert density.columns["numbers"].covariance == "tied"
+    assert density.numbers is None
+
+
+@pytest.mark.parametrize("place", ["chosen", "by type"])
+def test_a_column_that_is_tuned_for_the_rule_says_so(place):
+    X = pd.DataFrame(DATA)
+    density = Columns(numbers=Kernel(bandwidth="gain"))
+    if place == "chosen":
+        numbers = "age"
+        density = Columns({numbers: Kernel(bandwidth="gain")})
+    assert density.uses_rule
+    assert not Columns(numbers=Kernel()).uses_rule
+    clf = BayesClassifier(density).fit(X, Y)
+    with pytest.warns(KeptTuningWarning, match="tuned for the rule"):
+        clf.with_rule(priors="uniform")
 
 
 def test_log_marginal_is_hidden_where_a_chosen_density_is_not_normalised():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from bayesrule import (
     BayesClassifier,
@@ -97,3 +98,38 @@ def test_what_the_members_are_is_what_it_is():
 def test_wrong_settings(members, weights, message):
     with pytest.raises((TypeError, ValueError), match=message):
         BayesClassifier(Pooled(members, weights)).fit(X, Y)
+
+
+def test_searches_reach_into_the_members():
+    pooled = Pooled([Gaussian("tied"), (["u"], Neighbors(15))])
+    params = BayesClassifier(pooled).get_params()
+    assert params["density__members__1__k"] == 15
+    assert params["density__members__0"] is pooled.members[0]
+    grid = {
+        "density__members__0__shrinkage": [None, 0.5],
+        "density__members__1": [Histogram(3), Neighbors(60)],
+        "density__weights": [[1, 2]],
+    }
+    search = GridSearchCV(BayesClassifier(pooled), grid, cv=2).fit(FRAME[["u", "v"]], Y)
+    assert len(search.cv_results_["params"]) == 4
+    for chosen, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        given = [
+            Gaussian("tied", chosen["density__members__0__shrinkage"]),
+            (["u"], chosen["density__members__1"]),
+        ]
+        by_hand = cross_val_score(
+            BayesClassifier(Pooled(given, [1, 2])), FRAME[["u", "v"]], Y, cv=2
+        )
+        np.testing.assert_array_equal(np.mean(by_hand), score)
+    # The user's own list and densities stay as they were.
+    assert pooled.members[0].shrinkage is None
+    assert pooled.members[1][1].k == 15
+    with pytest.raises(ValueError, match=r"members__2.*lists \['0', '1'\]"):
+        pooled.set_params(members__2__k=3)
+
+
+def test_a_member_that_is_tuned_for_the_rule_makes_the_pool_one():
+    assert not Pooled(MEMBERS).uses_rule
+    assert Pooled([Gaussian(), (["u"], Neighbors("cv"))]).uses_rule

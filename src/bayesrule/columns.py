@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names
 
+from bayesrule.composed import Composed
 from bayesrule.density import Density, LogDensity, Prepared, Rule
 from bayesrule.discrete import Bernoulli, Categorical
 from bayesrule.frames import NOTHING, as_frame, check_held, held, kind_of
@@ -58,14 +59,15 @@ class Block:
     density: Density
 
 
-class Columns(Density):
+class Columns(Composed):
     """Densities over blocks of columns.
 
     Parameters
     ----------
     columns : dict {column or tuple of columns: Density}, default=None
         Densities of the user's choice; columns are names or places, and "drop" leaves one out.
-        A tuple of columns is one block: ``{("height", "weight"): Gaussian("full")}``.
+        A tuple of columns is one block: ``{("height", "weight"): Gaussian("full")}``. Searches
+        reach them as ``columns__town``, ``columns__town__alpha`` and ``columns__height & weight``.
     numbers, counts, flags, categories, texts : Density, default=None
         What the other columns get by their type. None is ``Gaussian("diag")``, ``Poisson()`` or
         the Gaussian (whichever suits a column), ``Bernoulli()``, ``Categorical()``, ``Words()``.
@@ -99,6 +101,7 @@ class Columns(Density):
         self.texts = texts
 
     accept_missing: ClassVar[bool] = True
+    listing: ClassVar[str] = "columns"
 
     def __getstate__(self) -> dict[str, Any]:
         # As pairs: not every format has dicts whose keys are tuples.
@@ -114,18 +117,23 @@ class Columns(Density):
     @property
     def normalised(self) -> bool:  # type: ignore[override]
         """Whether every density that may be used is."""
-        return all(density.normalised for density in self._possible())
+        return all(density.normalised for density in self.possible())
 
-    @property
-    def memorises(self) -> bool:  # type: ignore[override]
-        """Whether any density does."""
-        return any(density.memorises for density in self._possible())
+    def listed(self) -> dict[str, Any]:
+        """Densities of the user's choice, by their columns."""
+        if not isinstance(self.columns, Mapping):
+            return {}
+        return {_called(key): density for key, density in self.columns.items()}
 
-    def _possible(self) -> list[Density]:
+    def relisted(self, changed: dict[str, Any]) -> dict[Any, Any]:
+        """The same columns with other densities for some."""
+        assert self.columns is not None
+        return {key: changed.get(_called(key), old) for key, old in self.columns.items()}
+
+    def possible(self) -> list[Density]:
         """All densities of the settings."""
         stated = [getattr(self, kind) for kind in KINDS]
-        given = (self.columns or {}).values()
-        return [density for density in (*stated, *given) if isinstance(density, Density)]
+        return [density for density in stated if isinstance(density, Density)] + super().possible()
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Tell the columns' types and read each block for its density."""
@@ -220,6 +228,11 @@ class Columns(Density):
             )
             for kind, places, density in chosen
         )
+
+
+def _called(key: Any) -> str:
+    """Name of a column, or of a block of columns, in the paths of parameters."""
+    return " & ".join(map(str, key)) if type(key) is tuple else str(key)
 
 
 def place_of(name: Any, names: tuple[str, ...]) -> int:

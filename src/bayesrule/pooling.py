@@ -22,6 +22,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from bayesrule.columns import Block, FittedColumns, place_of, read_blocks
+from bayesrule.composed import Composed
 from bayesrule.decide import log_of
 from bayesrule.density import Density, LogDensity, Rule
 from bayesrule.frames import as_frame, held
@@ -31,13 +32,14 @@ from bayesrule.stats import Several, Sums
 from bayesrule.tables import Table
 
 
-class Pooled(Density):
+class Pooled(Composed):
     """The mean posterior of several densities: soft voting, or the linear opinion pool.
 
     Parameters
     ----------
     members : list of densities, or of pairs (columns, density)
         A density alone reads all columns; in a pair, those that are listed by name or place.
+        Searches reach them by their places: ``members__0``, ``members__0__shrinkage``.
     weights : list of numbers, default=None
         What each member's posterior counts; None lets all count the same.
 
@@ -62,38 +64,39 @@ class Pooled(Density):
     """
 
     normalised: ClassVar[bool] = False
+    listing: ClassVar[str] = "members"
 
     def __init__(self, members: Sequence[Any], weights: Sequence[float] | None = None):
         self.members = members
         self.weights = weights
 
-    def _densities(self) -> list[Density]:
-        """The members' densities, as far as they are ones."""
-        try:
-            found = [member[1] if _is_pair(member) else member for member in self.members]
-        except TypeError:
-            return []
-        return [density for density in found if isinstance(density, Density)]
+    def listed(self) -> dict[str, Any]:
+        """The members' densities, by their places."""
+        if isinstance(self.members, (str, Density)) or not hasattr(self.members, "__len__"):
+            return {}
+        return {
+            str(i): member[1] if _is_pair(member) else member
+            for i, member in enumerate(self.members)
+        }
 
-    @property
-    def memorises(self) -> bool:  # type: ignore[override]
-        """Whether any member does."""
-        return any(density.memorises for density in self._densities())
+    def relisted(self, changed: dict[str, Any]) -> list[Any]:
+        """The same members with other densities for some."""
+        return [
+            (member[0], changed.get(str(i), member[1]))
+            if _is_pair(member)
+            else changed.get(str(i), member)
+            for i, member in enumerate(self.members)
+        ]
 
     @property
     def learns(self) -> bool:  # type: ignore[override]
         """Whether any member does."""
-        return any(density.learns for density in self._densities())
-
-    @property
-    def uses_rule(self) -> bool:  # type: ignore[override]
-        """Whether any member does."""
-        return any(density.uses_rule for density in self._densities())
+        return any(density.learns for density in self.possible())
 
     @property
     def accept_missing(self) -> bool:  # type: ignore[override]
         """Whether all members do."""
-        return all(density.accept_missing for density in self._densities())
+        return all(density.accept_missing for density in self.possible())
 
     def read(self, X: Any, estimator: Any) -> Table:
         """Read each member's columns as that member does."""
