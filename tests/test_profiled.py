@@ -132,8 +132,18 @@ def test_an_empty_profile_gives_the_priors():
     X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
     profiles = FuzzyProfiles(fuzziness=1.0 + 1e-9, centers=[[0.0], [5.0], [100.0]])
     clf = BayesClassifier(Profiled(profiles), [0.3, 0.7]).fit(X, y)
-    posterior = clf.predict_proba([[99.0], [0.0], [5.0]])
-    np.testing.assert_allclose(posterior, [[0.3, 0.7], [1, 0], [0, 1]], atol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the row is supported: it has no say, that is all
+        posterior = clf.predict_proba([[99.0], [0.0], [5.0], [52.5]])
+    # Half way between an empty profile and one of class 1, f is 0.5 * 1 + 0.5 * [0, 2].
+    np.testing.assert_allclose(posterior, [[0.3, 0.7], [1, 0], [0, 1], [0.125, 0.875]], atol=1e-12)
+    np.testing.assert_allclose(clf.log_density([[99.0]]), 0.0, atol=1e-12)
+    # There too a class that has no rows at all takes no part.
+    clf = clone(clf).set_params(priors=[0.2, 0.3, 0.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PreparedOnChunkWarning)
+        clf.partial_fit(X, y, classes=[0, 1, 2])
+    np.testing.assert_allclose(clf.predict_proba([[99.0]]), [[0.4, 0.6, 0.0]])
 
 
 @pytest.mark.parametrize("m", [np.nextafter(1.0, 2.0), 1.0 + 1e-9, 1.001, 50.0, 1e12])

@@ -109,6 +109,18 @@ def test_a_constant_column_tells_nothing():
         )
 
 
+@pytest.mark.parametrize("kind", ["within", "lda"])
+def test_classes_that_tell_nothing_leave_standard_units(kind):
+    X, _ = blobs()
+    plain = FuzzyProfiles(4, metric="standardised").fit(X)
+    one = FuzzyProfiles(4, metric=kind).fit(X, ["a"] * len(X))
+    np.testing.assert_array_equal(one.membership(X), plain.membership(X))
+    # A row for each class says nothing of the spread within them.
+    few = FuzzyProfiles(2, metric=kind).fit(X[:3], ["a", "b", "c"])
+    plain = FuzzyProfiles(2, metric="standardised").fit(X[:3])
+    np.testing.assert_array_equal(few.membership(X), plain.membership(X))
+
+
 def test_centres_per_class_are_dealt_out_evenly():
     X, y = blobs()
     profiles = KMeansProfiles(7, per_class=True).fit(X, y)
