@@ -69,7 +69,8 @@ def test_fit_evaluate_rule_inspect_agree_with_the_library(folder, capsys):
     told = json.loads(capsys.readouterr().out)
     figures = evaluate(own, X, test["state"].to_pylist(), priors={"ill": 0.05, "well": 0.95})
     assert told["expected_gain"] == figures.expected_gain
-    assert told["interval"] == list(figures.interval)
+    assert told["counts"] == figures.counts.tolist()
+    np.testing.assert_allclose(told["interval"], figures.interval, rtol=1e-12)
     new = str(folder / "new.bayes")
     assert run(["rule", model, "--gain", GAIN.replace("-100", "-1"), "--priors", priors, "-o", new,
                 "--json"]) == 0  # fmt: skip
@@ -103,21 +104,18 @@ def test_merging_halves_is_fitting_all(folder, tmp_path, capsys):
     ["naive_bayes", "quantized", "qda --priors minimax", "knn", "dmc"],
 )
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_a_large_file_is_read_in_parts_and_gives_the_same(
-    folder, tmp_path, capsys, monkeypatch, asked, ending
-):
+def test_a_fit_in_parts_is_a_fit_in_memory(folder, tmp_path, asked, ending):
     rows = pq.read_table(folder / "train.parquet")
     data, out = tmp_path / f"rows.{ending}", tmp_path / "m.bayes"
     reading.write_rows(rows, data)
-    fit = ["fit", str(data), *words("--target state --gain"), GAIN, "--model", *words(asked),
-           "-o", str(out)]  # fmt: skip
-    assert run(fit) == 0
-    whole, told = load(out), capsys.readouterr().out
-    monkeypatch.setattr(reading, "read_labelled", None)
-    monkeypatch.setattr(reading, "WHOLE_BYTES", data.stat().st_size - 1)
-    assert run(fit) == 0
-    assert capsys.readouterr().out == told
+    assert run(["fit", str(data), *words("--target state --gain"), GAIN, "--model", *words(asked),
+                "-o", str(out)]) == 0  # fmt: skip
+    name, _, priors = asked.partition(" --priors ")
+    whole = asking.model_of(
+        name, [], gain=asking.gain_of(GAIN), priors=asking.priors_of(priors or None)
+    )
     X = rows.drop_columns(["state"])
+    whole.fit(X, rows["state"].to_pylist())
     np.testing.assert_allclose(load(out).priors_, whole.priors_, rtol=1e-9)
     np.testing.assert_allclose(load(out).predict_proba(X), whole.predict_proba(X), rtol=1e-9)
 
@@ -179,6 +177,28 @@ def test_compare_prints_a_table_and_draws_a_picture(folder, tmp_path, capsys):
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert run(["compare", data, *words("--target state -m lda --json --gain"), GAIN]) == 0
     assert json.loads(capsys.readouterr().out)["models"][0]["name"] == "lda"
+
+
+def test_what_needs_all_rows_asks_for_a_sample_of_too_many(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 10_000)
+    data, best = str(folder / "train.parquet"), tmp_path / "best.bayes"
+    compare = ["compare", data, *words("--target state -m lda -m qda")]
+    tune = ["tune", data, *words("--target state --model qda --try shrinkage=0,0.1 -o"), str(best)]
+    for line in (compare, tune):
+        assert run(line) == 1
+        assert "Add --sample" in said(capsys)
+        assert run([*line, "--sample", "0"]) == 2
+        assert "--sample 0" in said(capsys)
+        assert run([*line, "--sample", "200"]) == 0
+        told = capsys.readouterr().out
+        assert "On 200 of 285 rows, drawn at random." in told
+        assert run([*line, "--sample", "200"]) == 0
+        again = capsys.readouterr().out
+        if line is tune:  # seconds are printed by the other
+            assert again == told
+        assert run([*line, *words("--sample 200 --json")]) == 0
+        assert json.loads(capsys.readouterr().out)["sample"].startswith("200 of 285 rows")
+    assert load(best).class_count_.sum() == 285  # of all rows, the settings by the sample
 
 
 def test_tune_tries_all_combinations_and_keeps_the_best(folder, tmp_path, capsys):

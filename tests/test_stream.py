@@ -33,10 +33,12 @@ from bayesrule import (
     Multinomial,
     Poisson,
     Words,
+    save,
 )
 from bayesrule.checkpoint import Checkpoint
 from bayesrule.density import same_state
 from bayesrule.drawing import Draw
+from bayesrule.notices import MixedColumnWarning
 from bayesrule.parts import BadFileError
 from bayesrule.passes import Meter, _draw
 from bayesrule.spread import LostRowsError
@@ -373,11 +375,53 @@ def test_types_of_csv_columns_can_be_stated(tmp_path: Path) -> None:
     path = tmp_path / "codes.csv"
     n = 200_000  # numbers for longer than the first rows that are looked at
     path.write_text("code,class\n" + "1,a\n2,b\n" * n + "1x,a\n")
-    with pytest.raises(BadFileError, match=r"codes\.csv.*1x"):
-        BayesClassifier(Categorical()).fit_files(path, "class")
+    with pytest.raises(BadFileError, match=r"codes\.csv: column 'code', row #400002, holds '1x', "):
+        BayesClassifier(Categorical()).fit_files(path, "class", types={"code": "float64"})
     clf = BayesClassifier(Categorical()).fit_files(path, "class", types={"code": "string"})
     assert clf.stats_.categories[0].tolist() == ["1", "1x", "2"]
     assert clf.class_count_.tolist() == [n + 1, n]
+    with pytest.warns(MixedColumnWarning, match=r"'1x'.*is read as text"):
+        same = BayesClassifier(Categorical()).fit_files(path, "class")
+    assert same.stats_.categories[0].tolist() == ["1", "1x", "2"]
+
+
+#: Values of a column, and what they make of it wherever the last of them stands.
+COLUMNS_OF_TEXT = {
+    "numbers": (["1", "2", ""], "2.5", "numbers"),
+    "whole": (["3", "0"], "7", "counts"),
+    "text": (["1", "2"], "2b", "categories"),
+    "flags": (["0", "1"], "true", "flags"),
+    "no flags": (["true", "false"], "7", "categories"),
+    "dates": (["2020-01-01", "NA"], "2021-05-05", "categories"),
+    "no dates": (["2020-01-01"], "soon", "categories"),
+    "gaps first": ([""], "4.5", "numbers"),
+    "gaps and text": (["", "NA"], "text", "categories"),
+    "gaps and flags": (["null"], "false", "flags"),
+    "huge": (["1"], "123456789012345678901234567890", "counts"),
+    "zip codes": (["00501"], "0051A", "categories"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bayesrule.notices.MixedColumnWarning")
+def test_columns_of_text_are_typed_alike_however_far_down_the_value_that_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [
+        [values[i % len(values)] for values, _, _ in COLUMNS_OF_TEXT.values()] for i in range(40)
+    ]
+    cells += [[last for _, last, _ in COLUMNS_OF_TEXT.values()]] * 2
+    lines = [",".join([*row, "ab"[i % 2]]) for i, row in enumerate(cells)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([",".join([*COLUMNS_OF_TEXT, "class"]), *lines]) + "\n")
+    kept = []
+    for at_once in (1 << 20, 256):  # bytes that are looked at for the types
+        monkeypatch.setattr("bayesrule.holdings.CSV_BLOCK", at_once)
+        clf = BayesClassifier(Columns()).fit_files(path, "class")
+        kinds = {name: kind for name, kind, _ in clf.density_.columns_}
+        assert kinds == {name: kind for name, (_, _, kind) in COLUMNS_OF_TEXT.items()}
+        save(clf, tmp_path / "model.bayes")
+        kept.append((tmp_path / "model.bayes").read_bytes())
+    assert kept[0] == kept[1]
 
 
 # ---------------------------------------------------------------------- bad files

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,15 +23,14 @@ import pyarrow.parquet
 
 from bayesrule import decide
 from bayesrule.aside import write_aside
-from bayesrule.classifier import BayesClassifier
-from bayesrule.holdings import Holding, Wanted, choose_columns, plan
-from bayesrule.notices import NoSupportWarning
+from bayesrule.classifier import BayesClassifier, warn_no_support
+from bayesrule.holdings import Wanted, plan
 from bayesrule.parts import BadFileError, FilesRead, Part, Skipped, naming
 from bayesrule.paths import find_files, known_suffix
 from bayesrule.progress import progress
-from bayesrule.settling import log_densities
+from bayesrule.seen import decided, seen_by, wanted_by
 from bayesrule.spread import handed_out, in_order, workers
-from bayesrule.stream import chunks
+from bayesrule.stream import chunks, with_settled_types
 from bayesrule.writing import table_writer
 
 Tick = Callable[[int], None]
@@ -69,20 +67,17 @@ class Answer:
 
     def read(self, rows: pa.Table) -> Any:
         """The features of some rows, checked and read as the classifier was taught."""
-        return self.clf._read(_features(self.clf, rows, self.features), self.clf.density_)
+        return self.clf._read(seen_by(self.clf, rows.select(self.features)), self.clf.density_)
 
     def __call__(self, rows: pa.Table) -> tuple[pa.Table, int]:
         """The answers to some rows, and how many of them no class supports."""
-        clf, rule = self.clf, self.clf._ready().rule
-        table = self.read(rows)
-        values = log_densities(clf.log_density_, table)
-        best, lost = clf._best(values, rule.gain[None], clf._draws(table))
+        clf = self.clf
+        best, posterior, lost = decided(clf, self.read(rows))
         columns: list[Any] = [_labels(clf.decisions_).take(pa.array(best))]
-        posterior, _, _ = decide.posterior(values, rule.priors)
         if self.posteriors:
             columns += list(posterior.T)
         if self.gains:
-            columns += list(decide.expected_gains(posterior, rule.gain).T)
+            columns += list(decide.expected_gains(posterior, clf.gain_).T)
         kept = [rows[field.name].cast(field.type) for field in self.kept]
         return pa.table([*kept, *map(pa.array, columns)], schema=self.schema), lost
 
@@ -93,16 +88,6 @@ def _labels(labels: np.ndarray) -> pa.Array:
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]
     return pa.array(values)
-
-
-def _features(clf: BayesClassifier, rows: pa.Table, names: tuple[str, ...]) -> Any:
-    """X as the classifier knows it: with names, or without."""
-    X = rows.select(names)
-    if hasattr(clf, "feature_names_in_"):
-        return X
-    if not hasattr(clf, "n_features_in_"):
-        return X.column(0).to_pylist()  # texts
-    return np.column_stack([column.to_numpy() for column in X.itercolumns()])
 
 
 @dataclass(frozen=True)
@@ -219,10 +204,26 @@ def predict_files(
     files = find_files(paths)
     if os.path.realpath(out) in {os.path.realpath(path) for path in files}:
         raise ValueError(f"{out} is one of the files that are read. Write into another one.")
-    features = _feature_names(clf, columns)
+    asked = clf, files, out, keep, columns, posteriors, gains, executor, skip
+    return with_settled_types(partial(_decide, *asked), types)
+
+
+def _decide(
+    clf: BayesClassifier,
+    files: list[str],
+    out: str,
+    keep: Any,
+    columns: Any,
+    posteriors: bool,
+    gains: bool,
+    executor: Any,
+    skip: bool,
+    types: Any,
+) -> FilesRead:
+    """Decide the rows of files, some of whose columns are of stated types."""
+    choose = partial(wanted_by, clf, columns=columns, keep=keep, types=types)
     with progress("Looking into files", total=len(files)) as meter:
-        wanted = partial(_wanted, clf=clf, features=features, keep=keep, types=types)
-        chosen, parts, skipped = plan(files, wanted, skip, meter.advance)
+        chosen, parts, skipped = plan(files, choose, skip, meter.advance)
     kept = chosen.schema if keep is None else [chosen.schema.field(name) for name in keep]
     answer = Answer(
         clf,
@@ -246,13 +247,7 @@ def predict_files(
         else:
             written = _to_new_folder(deciding, out, parts, executor, bar.advance)
     n_rows, lost = (sum(getattr(part, name) for part in written) for name in ("n_rows", "lost"))
-    if lost:
-        warnings.warn(
-            f"{lost} of {n_rows} rows have zero density under every class with a prior; their "
-            "posteriors are the priors. Check their units, or use a density with heavier tails.",
-            NoSupportWarning,
-            stacklevel=3,
-        )
+    warn_no_support(lost, n_rows)
     skipped += [part.skipped for part in written if part.skipped is not None]
     return FilesRead.of(parts, n_rows, (f"decided {n_rows} rows",), skipped)
 
@@ -280,39 +275,6 @@ def _to_new_folder(
             error.filename = str(error.filename or target).replace(aside, target)
         raise
     return written
-
-
-def _feature_names(clf: BayesClassifier, columns: Any) -> list[str] | None:
-    """Names of the features, where the classifier or the user knows them."""
-    names = getattr(clf, "feature_names_in_", None)
-    if names is not None:
-        if columns is not None and list(columns) != names.tolist():
-            raise ValueError(
-                f"columns={list(columns)} are not the features of the fit, {names.tolist()}. "
-                "Leave columns= out."
-            )
-        return list(names)
-    if columns is None and clf._columns_in is not None:
-        return [str(label) for label in clf._columns_in]
-    return None if columns is None else list(columns)
-
-
-def _wanted(held: Holding, clf: Any, features: Any, keep: Any, types: Any) -> Wanted:
-    """The features and what is kept, among the columns of the first file."""
-    missing = [name for name in features or () if name not in held.schema.names]
-    if missing:
-        raise BadFileError(
-            held.path, f"has no column {missing[0]!r}, a feature; it has {held.schema.names[:20]}"
-        )
-    also = held.schema.names if keep is None else list(keep)
-    wanted = choose_columns(held, features, None, None, types, also)
-    expected = getattr(clf, "n_features_in_", 1)
-    if len(wanted.features) != expected:
-        raise ValueError(
-            f"The classifier was fitted without names to {expected} features, but there are "
-            f"{len(wanted.features)} columns. Say which of them are its features: columns=[...]."
-        )
-    return wanted
 
 
 def _plain(field: pa.Field) -> pa.Field:

@@ -608,7 +608,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             answered[start:stop] = answers[best]
             return lost
 
-        _warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
+        warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
         return answered
 
     def _best(
@@ -660,7 +660,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             posterior[start:stop], log_marginal[start:stop], lost = decide.posterior(values, priors)
             return lost
 
-        _warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
+        warn_no_support(sum(over_blocks(work, settled.log_density, table)), len(table))
         return posterior, log_marginal
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -867,7 +867,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return self._density().describe_input(super().__sklearn_tags__())
 
 
-def _warn_no_support(lost: int, n_rows: int) -> None:
+def warn_no_support(lost: int, n_rows: int) -> None:
+    """Say that some rows are far from all that was seen."""
     if lost:
         warnings.warn(
             f"{lost} of {n_rows} rows have zero density under every class with a prior; their "

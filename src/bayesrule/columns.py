@@ -299,6 +299,11 @@ class FittedColumns:
             rows += [(name, block.kind, law) for name, law in zip(block.names, chosen, strict=True)]
         return rows
 
+    @property
+    def holds(self) -> dict[str, str]:
+        """What each column held when it was fitted."""
+        return {n: h for b in self.blocks for n, h in zip(b.names, b.holds, strict=True)}
+
     def __repr__(self) -> str:
         rows = self.columns_
         widths = [max(len(row[i]) for row in rows) for i in (0, 1)]

@@ -19,9 +19,13 @@ from bayesrule.classifier import BayesClassifier
 from bayesrule.displays.slices import Slices
 from bayesrule.displays.sources import as_rule_sees, chosen_estimator, final_rule, memberships_in
 from bayesrule.displays.style import decision_colours
+from bayesrule.drawing import keys_of, least
+from bayesrule.evaluation import check_confidence
+from bayesrule.memberships import Memberships
 from bayesrule.page_data import Budget, case_terms, feature_texts, plane_maps, rows_data, rule_data
 from bayesrule.page_text import write_page
 from bayesrule.settling import log_densities
+from bayesrule.tables import picked
 
 #: Bytes of a page at most.
 MOST_BYTES = 1_000_000
@@ -119,51 +123,102 @@ def report(
     >>> page.html[:15], len(page.rows)
     ('<!doctype html>', 6)
     """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, for example 0.95.")
-    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
-        raise ValueError(f"sample={sample!r} must be a whole number of rows, at least 1.")
+    settings = Settings(title, sample, include_features, offer, confidence, seed)
     estimator = chosen_estimator(clf)
-    rule = final_rule(estimator)
+    rule = shown_rule(final_rule(estimator), settings)
+    X = as_rule_sees(estimator, X)
+    n_rows = len(rule._read(X, rule._learned.prepared))
+    truth = memberships_in(rule.classes_, y, n_rows, sample_weight)
+    places = np.arange(n_rows)
+    cases = Cases(X, truth, places, keys_of(0, places, seed), n_rows)
+    page = page_of(rule, cases, settings)
+    if path is not None:
+        page.save(path)
+    return page
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a page; see :func:`report`."""
+
+    title: str | None
+    sample: int
+    include_features: bool
+    offer: str | None
+    confidence: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        sample = self.sample
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
+            raise ValueError(f"sample={sample!r} must be a whole number of rows, at least 1.")
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Rows that a page may show.
+
+    Attributes
+    ----------
+    X : array or frame of shape (n, D)
+    truth : Memberships
+        Of the classes of the rule, with weights.
+    places : ndarray of shape (n,)
+        Where each row is among all.
+    keys : ndarray of shape (n,)
+        Random numbers; of each class, the rows with the smallest are shown.
+    total : int
+        How many rows there are in all.
+    """
+
+    X: Any
+    truth: Memberships
+    places: np.ndarray
+    keys: np.ndarray
+    total: int
+
+
+def shown_rule(rule: Any, settings: Settings) -> BayesClassifier:
+    """The rule, if a page can show it."""
     if not isinstance(rule, BayesClassifier):
         raise TypeError(f"report needs a BayesClassifier, but got {type(rule).__name__}.")
-    classes = rule.classes_
-    if not CLASSES[0] <= len(classes) <= CLASSES[1]:
+    if not CLASSES[0] <= len(rule.classes_) <= CLASSES[1]:
         raise ValueError(
             f"The page shows rules of {CLASSES[0]} to {CLASSES[1]} classes; this has "
-            f"{len(classes)}."
+            f"{len(rule.classes_)}."
         )
-    X = as_rule_sees(estimator, X)
-    table = rule._read(X, rule._learned.prepared)
-    truth = memberships_in(classes, y, len(table), sample_weight)
-    entries = truth.entries()
+    return rule
+
+
+def page_of(rule: BayesClassifier, cases: Cases, settings: Settings) -> DecisionReport:
+    """The page of some cases."""
+    classes = rule.classes_
     budget = Budget(MOST_BYTES)
-    settled = rule_data(rule, offer, confidence)
-    most = budget.rows(settled.document)
-    chosen = _drawn(entries[1], entries[2], len(classes), min(sample, most), seed)
-    rows, codes, weights = entries[0][chosen], entries[1][chosen], entries[2][chosen]
-    part = table.take(rows)
+    settled = rule_data(rule, settings.offer, settings.confidence)
+    size = min(settings.sample, budget.rows(settled.document))
+    rows, codes, weights = cases.truth.entries()
+    chosen = _drawn(codes, weights, cases.keys[rows], len(classes), size)
+    rows, codes, weights = rows[chosen], codes[chosen], weights[chosen]
+    X = picked(cases.X, rows)
+    part = rule._read(X, rule._learned.prepared)
     values = log_densities(rule.log_density_, part)
-    colours = decision_colours(settled.names, classes)
     document: dict[str, Any] = {
-        "title": title or "Decision report",
+        "title": settings.title or "Decision report",
         **settled.document,
-        "colours": colours,
-        **rows_data(values, codes, weights, rows, len(np.unique(entries[0]))),
+        "colours": decision_colours(settled.names, classes),
+        **rows_data(values, codes, weights, cases.places[rows], cases.total),
     }
     spend = budget.left(document)
     document["terms"] = case_terms(rule, part, spend * 0.35)
     document["maps"] = None
     slices = _slices(X, rule)
     if slices is not None:
-        document["maps"] = plane_maps(rule, slices, rows, codes, spend * 0.5)
+        document["maps"] = plane_maps(rule, slices, codes, spend * 0.5)
     document["features"] = (
-        feature_texts(X, rows, budget.left(document)) if include_features else None
+        feature_texts(X, budget.left(document)) if settings.include_features else None
     )
-    page = DecisionReport(write_page(document, rule, codes, weights, values), rows)
-    if path is not None:
-        page.save(path)
-    return page
+    return DecisionReport(write_page(document, rule, codes, weights, values), cases.places[rows])
 
 
 def _slices(X: Any, rule: BayesClassifier) -> Slices | None:
@@ -175,19 +230,19 @@ def _slices(X: Any, rule: BayesClassifier) -> Slices | None:
 
 
 def _drawn(
-    codes: np.ndarray, weights: np.ndarray, n_classes: int, size: int, seed: int
+    codes: np.ndarray, weights: np.ndarray, keys: np.ndarray, n_classes: int, size: int
 ) -> np.ndarray:
-    """Places of entries: all, or at random within each class, rare classes kept whole."""
+    """Places of entries: all, or those of least keys in each class, rare classes kept whole.
+
+    Nothing but the ``size`` least keys of each class matters, so that files can be read for them.
+    """
     there = np.flatnonzero(weights > 0)
     if len(there) <= size:
         return there
-    counts = np.bincount(codes[there], minlength=n_classes)
+    counts = np.minimum(np.bincount(codes[there], minlength=n_classes), size)
     order, left, quota = np.argsort(counts, kind="stable"), size, np.zeros(n_classes, int)
     for place, k in enumerate(order):
         quota[k] = min(counts[k], left // (n_classes - place))
         left -= quota[k]
-    rng = np.random.default_rng(seed)
-    parts = [
-        rng.choice(there[codes[there] == k], quota[k], replace=False) for k in range(n_classes)
-    ]
+    parts = [least(keys, there[codes[there] == k], quota[k]) for k in range(n_classes)]
     return np.sort(np.concatenate(parts))

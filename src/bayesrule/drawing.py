@@ -102,11 +102,19 @@ class Drawn:
             chunk = _rows_of(chunk, left)
             return read(chunk[0]), chunk
 
-    def thinned(self, size: int) -> Drawn:
-        """The ``size`` rows of smallest keys, in the order of the files."""
+    def thinned(self, size: int, each_class: bool = False) -> Drawn:
+        """The ``size`` rows of smallest keys, in the order of the files; or so many of each class.
+
+        Some of each class leave fewer of all.
+        """
         if len(self.keys) <= size or self.chunk is None:
             return self
-        chosen = np.sort(np.argpartition(self.keys, size)[:size])
+        if each_class:
+            rows, codes, _ = self.chunk[1].entries()
+            of_class = (rows[codes == k] for k in range(self.chunk[1].n_classes))
+            chosen = np.unique(np.concatenate([least(self.keys, k, size) for k in of_class]))
+        else:
+            chosen = np.sort(least(self.keys, np.arange(len(self.keys)), size))
         return replace(
             self,
             keys=self.keys[chosen],
@@ -115,15 +123,29 @@ class Drawn:
         )
 
 
+def least(keys: np.ndarray, rows: np.ndarray, size: int) -> np.ndarray:
+    """Those of some rows that have the smallest keys."""
+    return rows if len(rows) <= size else rows[np.argpartition(keys[rows], size)[:size]]
+
+
+def keys_of(part: int, rows: np.ndarray, seed: int = 0) -> np.ndarray:
+    """A random number for each row of a part, by its place alone."""
+    start = np.array([part + 1], np.uint64) + mixed(np.array([seed % 2**64], np.uint64))
+    keys: np.ndarray = mixed(rows.astype(np.uint64) + mixed(start))
+    return keys
+
+
 @dataclass(frozen=True)
 class Draw:
-    """Draw rows of a part at random, without replacement."""
+    """Draw rows of a part at random, without replacement: so many, or so many of each class."""
 
     read: Reader
     size: int
     share: float
     classes: np.ndarray | None
     skip: bool
+    each_class: bool = False
+    seed: int = 0
 
     def __call__(self, part: Part, tick: Callable[[int], None] = lambda n_bytes: None) -> Drawn:
         try:
@@ -140,16 +162,16 @@ class Draw:
             with naming(str(part)):
                 rows = np.arange(n_rows, n_rows + len(found))
                 n_rows += len(found)
-                keys = mixed(rows.astype(np.uint64) + mixed(np.array([part.id + 1], np.uint64)))
+                keys = keys_of(part.id, rows, self.seed)
                 there = np.ones(len(rows), bool) if weights is None else np.asarray(weights) != 0
                 known = classes_with(found.classes, self.classes, None)[0]
                 found = found.among(known, places(found.classes, known))
-                counted = _tallied(replace(found, weights=weights))
+                counted = found.weighted(weights).tallied()
                 chosen = np.flatnonzero(there & (keys <= limit))
                 place = np.column_stack([np.full(len(chosen), part.id), rows[chosen]])
                 chunk = _rows_of((X, found, weights), chosen) if len(chosen) else None
                 more = Drawn(part.id, 0, keys[chosen], place, chunk, counted)
-            total = together(total, more, self.size)
+            total = together(total, more, self.size, self.each_class)
         return replace(total, n_rows=n_rows)
 
 
@@ -157,7 +179,7 @@ def _nothing(id: int) -> Drawn:
     return Drawn(id, 0, np.empty(0, np.uint64), np.empty((0, 2), np.int64), None, None)
 
 
-def together(one: Drawn, other: Drawn, size: int) -> Drawn:
+def together(one: Drawn, other: Drawn, size: int, each_class: bool = False) -> Drawn:
     """The sample of the rows of both."""
     chunks = [drawn.chunk for drawn in (one, other) if drawn.chunk is not None]
     classes = [drawn.classes for drawn in (one, other) if drawn.classes is not None]
@@ -167,15 +189,9 @@ def together(one: Drawn, other: Drawn, size: int) -> Drawn:
         np.concatenate([one.keys, other.keys]),
         np.concatenate([one.places, other.places]),
         _stacked(chunks) if chunks else None,
-        _tallied(joined(classes)) if classes else None,
+        joined(classes).tallied() if classes else None,
     )
-    return both.thinned(size)
-
-
-def _tallied(found: Memberships) -> Memberships:
-    """One row per class, with the weight of all its rows."""
-    codes = np.arange(found.n_classes, dtype=np.int32)
-    return Memberships(found.classes, codes, None, found.totals())
+    return both.thinned(size, each_class)
 
 
 def _rows_of(chunk: Chunk, rows: np.ndarray) -> Chunk:

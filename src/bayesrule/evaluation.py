@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesrule.gains import decision_classes
 from bayesrule.intervals import mean_limits, mixture_limits
 from bayesrule.memberships import places
-from bayesrule.reliability import Reliability, brier_score, log_loss, reliability
+from bayesrule.reliability import Believed, Reliability
 from bayesrule.scoring import expected_gain_score, expected_gain_scorer
 from bayesrule.stats import spread_rows
 from bayesrule.summary import plain_values, summary, text_names
@@ -200,21 +200,37 @@ def evaluate(
     >>> figures.expected_gain, figures.shares
     (0.5, {'treat': 0.1, 'wait': 0.9})
     """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, for example 0.95.")
+    check_confidence(confidence)
     check_is_fitted(clf)
     truth = read_truth(y, sample_weight, clf.classes_)
     if decisions is None:
         decisions = clf.predict(X)
     judged = value_classifier(clf, truth, decisions, priors, gain)
+    if not hasattr(clf, "predict_proba"):
+        return figures_of(judged, None, confidence)
+    where = places(clf.classes_, judged.classes)
+    posteriors = spread_rows(clf.predict_proba(X).T, where, len(judged.classes)).T
+    shares = judged.entry_shares()
+    counted = shares > 0
+    believed = Believed.of(posteriors[judged.rows[counted]], judged.codes[counted], shares[counted])
+    return figures_of(judged, believed, confidence)
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a level that is none."""
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, for example 0.95.")
+
+
+def figures_of(judged: Valuation, believed: Believed | None, confidence: float) -> Evaluation:
+    """All figures of decisions that were valued, and of posteriors where there are any."""
     totals = judged.counts.sum(axis=1)
     rates = judged.counts / np.where(totals > 0, totals, 1.0)[:, None]
     confusion = judged.priors[:, None] * rates
-    posteriors = None
-    if hasattr(clf, "predict_proba"):
-        where = places(clf.classes_, judged.classes)
-        posteriors = spread_rows(clf.predict_proba(X).T, where, len(judged.classes)).T
-    calibration, brier, loss = _posterior_figures(judged, posteriors)
+    calibration = {}
+    if believed is not None:
+        tables = (predictions.table() for predictions in believed.classes)
+        calibration = dict(zip(judged.classes.tolist(), tables, strict=True))
     seen = totals > 0
     return Evaluation(
         expected_gain=judged.expected_gain,
@@ -228,8 +244,8 @@ def evaluate(
         class_risks=judged.class_risks,
         shares=dict(zip(judged.decisions.tolist(), confusion.sum(axis=0).tolist(), strict=True)),
         calibration=calibration,
-        brier=brier,
-        log_loss=loss,
+        brier=float("nan") if believed is None else believed.brier,
+        log_loss=float("nan") if believed is None else believed.log_loss,
         classes=judged.classes,
         decisions=judged.decisions,
         priors=judged.priors,
@@ -252,24 +268,8 @@ def gain_interval(judged: Valuation, confidence: float) -> tuple[float, float]:
     for place, k in enumerate(there):
         mine = judged.codes == k
         worst, best = judged.limits[k]
+        squares = None if judged.squares is None else float(judged.squares[k])
         limits[place] = mean_limits(
-            judged.gained[mine], judged.weights[mine], worst, best, confidence
+            judged.gained[mine], judged.weights[mine], worst, best, confidence, squares
         )
     return mixture_limits(judged.priors[there], judged.class_gains[there], limits)
-
-
-def _posterior_figures(
-    judged: Valuation, posteriors: np.ndarray | None
-) -> tuple[dict[Any, Reliability], float, float]:
-    """Reliability of each class, Brier score and log loss, where there are posteriors."""
-    if posteriors is None:
-        return {}, float("nan"), float("nan")
-    shares = judged.entry_shares()
-    counted = shares > 0
-    codes, shares = judged.codes[counted], shares[counted]
-    predicted = posteriors[judged.rows[counted]]
-    calibration = {
-        label: reliability(predicted[:, k], codes == k, shares)
-        for k, label in enumerate(judged.classes.tolist())
-    }
-    return calibration, brier_score(predicted, codes, shares), log_loss(predicted, codes, shares)

@@ -236,8 +236,8 @@ def _agreed(columns: Wanted, held: Holding) -> Wanted:
             pa.types.is_integer(field.type) and pa.types.is_floating(now)
         ):
             schema = schema.set(i, field.with_type(now))
-        elif before == "text" and format_of(held.path) == "csv":
-            continue  # whatever is written can be read as text
+        elif before in ("text", "bool") and format_of(held.path) == "csv":
+            continue  # all that is written can be read as text, and 0 and 1 as false and true
         elif after not in (before, "nothing"):
             raise BadFileError(
                 held.path,

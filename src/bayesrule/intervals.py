@@ -48,11 +48,17 @@ def mixture_limits(
 
 
 def mean_limits(
-    gains: np.ndarray, weights: np.ndarray, worst: float, best: float, confidence: float
+    gains: np.ndarray,
+    weights: np.ndarray,
+    worst: float,
+    best: float,
+    confidence: float,
+    squares: float | None = None,
 ) -> tuple[float, float]:
     """Limits for the mean gain of one class, from the weighted gains of its rows.
 
-    Weights count by their effective sample size, (sum of weights)^2 / (sum of their squares).
+    Weights count by their effective sample size, (sum of weights)^2 / (sum of their squares). Rows
+    of one gain may be told together; ``squares`` is then the sum of the squares of their weights.
 
     Examples
     --------
@@ -64,7 +70,7 @@ def mean_limits(
     (-14.3, 0.0)
     """
     total = weights.sum()
-    rows = weights * (total / (weights**2).sum())
+    rows = weights * (total / ((weights**2).sum() if squares is None else squares))
     mean = float(gains @ weights) / total
     tail = 0.5 * (1.0 - confidence)
     low = _quantile(tail, gains, rows, worst)

@@ -6,7 +6,7 @@ labels, one per positive degree for soft labels, fuzzy degrees or the responsibi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -72,6 +72,15 @@ class Memberships:
             totals = np.bincount(codes, weights, self.n_classes)
         totals.setflags(write=False)
         return totals
+
+    def weighted(self, weights: np.ndarray | None) -> Memberships:
+        """The same with weights."""
+        return replace(self, weights=weights)
+
+    def tallied(self) -> Memberships:
+        """One row per class, with the weight of all its rows."""
+        codes = np.arange(self.n_classes, dtype=np.int32)
+        return Memberships(self.classes, codes, None, self.totals())
 
     def take(self, rows: np.ndarray) -> Memberships:
         """The memberships of some rows."""

@@ -47,6 +47,10 @@ class LearnedOnSampleWarning(BayesRuleWarning):
     """Something that many rows would not change was learned from some of them."""
 
 
+class MixedColumnWarning(BayesRuleWarning):
+    """A column of a text file begins as numbers and holds text further down."""
+
+
 class NoClassDecidedWarning(BayesRuleWarning):
     """Decisions that are no classes were counted against the classes."""
 

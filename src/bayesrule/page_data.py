@@ -177,14 +177,12 @@ def case_terms(rule: Any, table: Table, room: float) -> dict[str, Any] | None:
     }
 
 
-def plane_maps(
-    rule: Any, slices: Slices, rows: np.ndarray, codes: np.ndarray, room: float
-) -> dict[str, Any] | None:
+def plane_maps(rule: Any, slices: Slices, codes: np.ndarray, room: float) -> dict[str, Any] | None:
     """Log-densities over the planes of the features that tell the classes apart best.
 
     Features that do not move are held at their medians, or at their commonest values.
     """
-    ranked = _ranked(slices, rows, codes)
+    ranked = _ranked(slices, codes)
     n_classes = len(rule.classes_)
     per_map = 4 / 3 * 2 * POINTS**2 * (n_classes + 1) + 200
     n_mapped = max((m for m in range(2, MAPPED + 1) if m * (m - 1) / 2 * per_map < room), default=0)
@@ -223,12 +221,12 @@ def plane_maps(
     }
 
 
-def _ranked(slices: Slices, rows: np.ndarray, codes: np.ndarray) -> list[int]:
+def _ranked(slices: Slices, codes: np.ndarray) -> list[int]:
     """Numeric features, those whose class means differ most for their spread first."""
     scores: dict[int, float] = {}
     for j in range(len(slices.labels)):
         try:
-            values = slices.column(j)[rows]
+            values = slices.column(j)
         except (ValueError, TypeError):
             continue
         there = np.isfinite(values)
@@ -244,8 +242,8 @@ def _ranked(slices: Slices, rows: np.ndarray, codes: np.ndarray) -> list[int]:
     return sorted(scores, key=lambda j: -scores[j])
 
 
-def feature_texts(X: Any, rows: np.ndarray, room: float) -> dict[str, Any] | None:
-    """Features of the rows as text, as many columns as there is room for."""
+def feature_texts(X: Any, room: float) -> dict[str, Any] | None:
+    """Features as text, as many columns as there is room for."""
     names: Sequence[Any]
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         import narwhals as nw
@@ -261,7 +259,7 @@ def feature_texts(X: Any, rows: np.ndarray, room: float) -> dict[str, Any] | Non
             names, columns = range(array.shape[1]), [column.tolist() for column in array.T]
     kept: dict[str, Any] = {"names": [], "values": []}
     for name, column in zip(names, columns, strict=True):
-        texts = [_cell(column[i]) for i in rows.tolist()]
+        texts = [_cell(value) for value in column]
         room -= len(as_json([shortened(name), texts]).encode())
         if room < 0:
             break

@@ -38,6 +38,23 @@ class BadFileError(ValueError):
         return f"{self.path}: {self.problem}"
 
 
+class MixedColumnError(BadFileError):
+    """A column of a text file holds, further down, what its first rows did not show.
+
+    Attributes
+    ----------
+    column : str
+    wider : str or None
+        Name of a type that may hold all of it.
+    """
+
+    def __init__(self, path: str, problem: str, column: str, wider: str | None):
+        super().__init__(path, problem)
+        self.args = path, problem, column, wider  # what workers elsewhere make it of again
+        self.column = column
+        self.wider = wider
+
+
 @contextmanager
 def naming(path: str) -> Iterator[None]:
     """Turn whatever a file makes fail into an error that names it."""

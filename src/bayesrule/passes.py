@@ -36,7 +36,7 @@ from bayesrule.parts import (
 )
 from bayesrule.progress import progress
 from bayesrule.spread import LostRowsError, Tree, in_order
-from bayesrule.stream import source_of_files
+from bayesrule.stream import source_of_files, with_settled_types
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,14 @@ def fit_files(
             raise ValueError("on_bad_file='skip' is for files: a Dask collection has none.")
         source = source_of_collection(paths, target, weight, columns, types)
         executor = default_client() if executor is None else executor
-    else:
+        return fit_parts(clf, source, classes, executor, sample, skip, checkpoint)
+
+    def fit(types: Any) -> BayesClassifier:
         source = source_of_files(paths, target, weight, columns, types, skip)
-    return fit_parts(clf, source, classes, executor, sample, skip, checkpoint)
+        return fit_parts(clf, source, classes, executor, sample, skip, checkpoint)
+
+    # A checkpoint is of one reading of the files.
+    return fit(types) if checkpoint is not None else with_settled_types(fit, types)
 
 
 def fit_parts(

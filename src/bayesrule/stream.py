@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +24,8 @@ from bayesrule.holdings import (
     plan,
 )
 from bayesrule.memberships import Memberships, encode_labels, read_target
-from bayesrule.parts import BadFileError, Chunk, Part, Source, naming
+from bayesrule.notices import MixedColumnWarning
+from bayesrule.parts import BadFileError, Chunk, MixedColumnError, Part, Source, naming
 from bayesrule.paths import find_files, format_of, opened
 from bayesrule.progress import progress
 
@@ -68,22 +71,29 @@ def _batches(part: Part, wanted: Wanted, file: Any) -> Iterator[pa.Table]:
                 batch.validate()
                 yield batch
         case _:
-            yield from _gathered(_csv_batches(part.path, wanted, file), wanted.chunk_rows)
+            batches = _csv_batches(part.path, wanted, file)
+            try:
+                yield from _gathered(batches, wanted.chunk_rows)
+            except pa.ArrowInvalid as error:
+                raise _explained(error, part.path, wanted) from error
 
 
 def _gathered(batches: Iterator[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
-    """Batches that fit a core's cache when they are parsed, as tables of so many rows at least.
+    """Batches that fit a core's cache when they are parsed, as tables of just so many rows.
 
-    The first comes at once: it is looked at before all rows are read.
+    What is learned from a first table then depends on the rows, and not on how they were parsed.
     """
     waiting: list[pa.RecordBatch] = []
-    least = 1
+    n_waiting = 0
     for batch in batches:
         waiting.append(batch)
-        if sum(b.num_rows for b in waiting) >= least:
-            yield pa.Table.from_batches(waiting)
-            waiting, least = [], n_rows
-    if waiting:
+        n_waiting += batch.num_rows
+        while n_waiting >= n_rows:
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, n_rows)
+            waiting = table.slice(n_rows).to_batches()
+            n_waiting -= n_rows
+    if n_waiting:
         yield pa.Table.from_batches(waiting)
 
 
@@ -106,6 +116,82 @@ def _csv_batches(path: str, wanted: Wanted, file: Any) -> Iterator[pa.RecordBatc
             n_rows -= known
             if known < batch.num_rows:
                 yield batch.slice(known)
+
+
+Done = TypeVar("Done")
+
+
+def _explained(error: Exception, path: str, wanted: Wanted) -> Exception:
+    """An error of the reader of text files in the words of who wrote the file."""
+    found = re.search(
+        r"In CSV column #(\d+): (.*?)CSV conversion error to (\w+).*?: (.*)", str(error)
+    )
+    if found is None:
+        return error
+    with opened(path) as file, csv_reader(path, file, None) as reader:
+        column = reader.schema.names[int(found[1])]
+    row, kind, why = found[2].rstrip(": ").lower(), found[3], found[4]
+    where = f"column {column!r}" + (f", {row}," if row else "")
+    if "UTF8" in why:
+        problem = (
+            f"{where} holds bytes that are no UTF-8 text. Convert the file, for example with "
+            "iconv -f latin1 -t utf-8"
+        )
+        return MixedColumnError(path, problem, column, None)
+    value = why.removeprefix("invalid value ")
+    wider = _wider(str(wanted.schema.field(column).type), value, column == wanted.target)
+    said = f"holds {value}, which is {WORDS.get(kind, 'no ' + kind)}"
+    return MixedColumnError(path, f"{where} {said}", column, wider)
+
+
+def _wider(now: str, value: str, labels: bool) -> str | None:
+    """A type for a column that holds a value which its first rows do not show.
+
+    Zeros and ones may turn out to be a way to write false and true; text holds anything.
+    """
+    match now:
+        case "null":
+            return "int64" if labels else "double"
+        case "int64":
+            return "double"
+        case "double":
+            return "bool" if value.strip("'").lower() in ("true", "false") else "string"
+        case "bool":
+            return "string"
+    return None
+
+
+#: What a value is that is none of a type, in plain words.
+WORDS = {
+    "double": "no number",
+    "int64": "no whole number",
+    "bool": "neither true nor false",
+    "null": "no gap",
+}
+
+
+def with_settled_types(
+    work: Callable[[Mapping[str, Any] | None], Done], types: Mapping[str, Any] | None
+) -> Done:
+    """Do work on files; where a text column is not what its first rows show, begin anew.
+
+    So a column is read as the same type, however far into a file the value is that settles it.
+    """
+    settled = dict(types or {})
+    while True:
+        try:
+            return work(settled or None)
+        except MixedColumnError as error:
+            if error.wider is None or error.column in (types or {}):
+                raise
+            settled[error.column] = error.wider
+            if error.wider == "string":
+                warnings.warn(
+                    f"{error}, as its first rows are: the column is read as text. Mend the file "
+                    "if that is wrong.",
+                    MixedColumnWarning,
+                    stacklevel=3,
+                )
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,7 @@ class Table:
 
         raw = self.raw
         if raw is not None:
-            places = np.arange(len(self))[rows]
-            raw = _safe_indexing(_indexable(raw), places)
+            raw = picked(raw, np.arange(len(self))[rows])
         return replace(
             self,
             numbers=of(self.numbers),
@@ -137,6 +136,11 @@ class Table:
             counts=None if self.counts is None else self.counts[rows],
             parts=tuple(part._pick(rows) for part in self.parts),
         )
+
+
+def picked(raw: Any, places: np.ndarray) -> Any:
+    """Some rows of X in the user's own form."""
+    return _safe_indexing(_indexable(raw), places)
 
 
 def _indexable(raw: Any) -> Any:

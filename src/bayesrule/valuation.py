@@ -8,7 +8,7 @@ of how they were collected, the priors say where the decisions will be used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Valuation:
         Mean gain and mean regret of each class; NaN for a class without rows.
     n_rows : int
         Rows of positive weight.
+    squares : ndarray of shape (K,) or None
+        Sum of the squared weights of the rows of each class, where an entry stands for many rows.
     """
 
     classes: np.ndarray
@@ -57,6 +59,7 @@ class Valuation:
     class_gains: np.ndarray
     class_risks: np.ndarray
     n_rows: int
+    squares: np.ndarray | None = None
 
     @property
     def expected_gain(self) -> float:
@@ -79,13 +82,13 @@ def read_truth(y: Any, sample_weight: Any, known: np.ndarray) -> Memberships:
         weights = _check_sample_weight(
             sample_weight, np.empty(len(found)), dtype=np.float64, ensure_non_negative=True
         )
-    classes = _union(known, found.classes)
+    classes = union_with(known, found.classes)
     spread = found.among(classes, places(found.classes, classes))
     return Memberships(classes, spread.codes, spread.degrees, weights)
 
 
-def _union(known: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Sorted labels of both."""
+def union_with(known: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Sorted labels of a fit and of rows to judge it by, of which some must be known."""
     new = found[places(found, known) < 0]
     if len(new) == 0:
         return known
@@ -132,24 +135,83 @@ def value(
     if truth.weights is not None:
         counted = weights > 0
         rows, codes, weights = rows[counted], codes[counted], weights[counted]
+    n_rows = len(truth) if truth.weights is None else int((truth.weights > 0).sum())
+    entries = rows, codes, chosen[rows], weights
+    return _valued(truth.classes, entries, n_rows, gains, decisions, priors, possible)
+
+
+def value_counts(
+    classes: np.ndarray,
+    counts: np.ndarray,
+    squares: np.ndarray,
+    n_rows: int,
+    gain: np.ndarray,
+    decisions: np.ndarray,
+    priors: Any,
+    made: np.ndarray,
+) -> Valuation:
+    """Value decisions that were counted where their rows were: one entry for each cell.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+    counts : ndarray of shape (K, M)
+        Weight of the rows of each class that were given each of the decisions ``made``.
+    squares : ndarray of shape (K,)
+        Sum of the squared weights of the rows of each class.
+    n_rows : int
+        Rows of positive weight.
+    gain : ndarray of shape (K, A)
+    decisions : ndarray of shape (A,)
+    priors : any form of stated priors
+    made : ndarray of shape (M,)
+        Decisions that can be made.
+    """
+    codes, places = np.nonzero(counts)
+    column = {name: d for d, name in enumerate(decisions.tolist())}
+    names = [made.tolist()[place] for place in places]
+    weights = counts[codes, places]
+    entries = np.zeros(len(codes), np.intp), codes, _columns_of(names, column), weights
+    found = _valued(classes, entries, n_rows, gain[None], decisions, priors, made)
+    return replace(found, squares=squares)
+
+
+def _valued(
+    classes: np.ndarray,
+    entries: tuple[np.ndarray, ...],
+    n_rows: int,
+    gains: np.ndarray,
+    decisions: np.ndarray,
+    priors: Any,
+    possible: np.ndarray,
+) -> Valuation:
+    """Value entries (row, class, place of its decision, weight)."""
+    rows, codes, chosen, weights = entries
     shape = gains.shape[1:]
-    cells = codes.astype(np.intp) * shape[1] + chosen[rows]
+    cells = codes.astype(np.intp) * shape[1] + chosen
     counts = np.bincount(cells, weights, shape[0] * shape[1]).reshape(shape)
     totals = counts.sum(axis=1)
     per_row = rows if len(gains) > 1 else np.zeros(len(rows), np.intp)
-    gained = gains[per_row, codes, chosen[rows]]
-    lost = gains.max(axis=2)[per_row, codes] - gained
-    can = np.isin(np.arange(shape[1]), [column[d] for d in possible.tolist() if d in column])
-    can |= counts.any(axis=0)
+    gained = gains[per_row, codes, chosen]
+    able = set(possible.tolist())
+    can = counts.any(axis=0) | np.array([name in able for name in decisions.tolist()])
     if len(gains) == 1:
         gain, reach = gains[0], gains[0][:, can]
         limits = np.column_stack([reach.min(axis=1), reach.max(axis=1)])
+        # Of counts, which are whole; to add up the gains of many rows would cost digits.
+        earned, lost = counts * gain, counts * (gain.max(axis=1, keepdims=True) - gain)
+        class_gains, class_risks = (_means(sums.sum(axis=1), totals) for sums in (earned, lost))
     else:
         gain, limits = _summary(gains, can, rows, codes, weights)
+        regrets = gains.max(axis=2)[per_row, codes] - gained
+        class_gains, class_risks = (
+            _means(np.bincount(codes, values * weights, len(totals)), totals)
+            for values in (gained, regrets)
+        )
     return Valuation(
-        classes=truth.classes,
+        classes=classes,
         decisions=decisions,
-        priors=stated_priors(priors, totals, truth.classes),
+        priors=stated_priors(priors, totals, classes),
         gain=gain,
         counts=counts,
         rows=rows,
@@ -157,9 +219,9 @@ def value(
         weights=weights,
         gained=gained,
         limits=limits,
-        class_gains=_class_means(gained, codes, weights, totals),
-        class_risks=_class_means(lost, codes, weights, totals),
-        n_rows=len(truth) if truth.weights is None else int((truth.weights > 0).sum()),
+        class_gains=class_gains,
+        class_risks=class_risks,
+        n_rows=n_rows,
     )
 
 
@@ -176,11 +238,8 @@ def _columns_of(made: list[Any], column: dict[Any, int]) -> np.ndarray:
     return chosen
 
 
-def _class_means(
-    values: np.ndarray, codes: np.ndarray, weights: np.ndarray, totals: np.ndarray
-) -> np.ndarray:
+def _means(sums: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Weighted mean of each class; NaN for a class without rows."""
-    sums = np.bincount(codes, values * weights, len(totals))
     return np.divide(sums, totals, out=np.full(len(totals), np.nan), where=totals > 0)
 
 

@@ -9,10 +9,12 @@ from cyclopts import Parameter
 
 from bayesrule.cli.asking import Complaint, gain_of, model_of, priors_of
 from bayesrule.cli.telling import (
+    Data,
     Gain,
     Json,
     Output,
     Priors,
+    Sample,
     Seed,
     Target,
     Weight,
@@ -23,7 +25,7 @@ from bayesrule.cli.telling import (
 
 def evaluate(
     model: Path,
-    data: Path,
+    data: Data,
     /,
     *,
     target: Target,
@@ -35,29 +37,28 @@ def evaluate(
 ) -> None:
     """Judge a rule on rows it was not fitted on: expected gain with an interval, confusion, risks.
 
-    `--gain` and `--priors` say what its decisions are valued at; `bayesrule rule` makes it decide
-    otherwise.
+    Files of any size are read in parts. `--gain` and `--priors` say what its decisions are valued
+    at; `bayesrule rule` makes it decide otherwise.
 
     Parameters
     ----------
     model
         A .bayes file.
     data
-        Parquet, Feather or CSV, with the columns of the fit and the true class.
+        Parquet, Feather or CSV files, folders of them or patterns, with the columns of the fit and
+        the true class.
     confidence
         Level of the interval.
     """
-    from bayesrule import evaluate as judge
-    from bayesrule import load
-    from bayesrule.cli.reading import read_labelled
+    from bayesrule import evaluate_files, load
+    from bayesrule.cli.reading import labelled_files
 
     clf = load(model)
-    X, y, weights = read_labelled(data, target, weight)
-    figures = judge(
+    figures = evaluate_files(
         clf,
-        X,
-        y,
-        weights,
+        labelled_files(data, target, weight),
+        target,
+        weight,
         priors=priors_of(priors),
         gain=gain_of(gain),
         confidence=confidence,
@@ -69,7 +70,7 @@ def evaluate(
 
 
 def compare(
-    data: Path,
+    data: Data,
     /,
     *,
     target: Target,
@@ -79,6 +80,7 @@ def compare(
     weight: Weight = None,
     folds: int = 5,
     repeats: int = 1,
+    sample: Sample = None,
     output: Output = None,
     seed: Seed = 0,
     json: Json = False,
@@ -87,6 +89,9 @@ def compare(
 
     Parameters
     ----------
+    data
+        Parquet, Feather or CSV files, folders of them or patterns. Their rows must fit into memory,
+        or be sampled.
     models
         Names of models to compare; may be repeated. A name may carry settings, as in
         qda:shrinkage=auto.
@@ -101,7 +106,7 @@ def compare(
     from bayesrule.cli.reading import read_labelled
 
     stated_gain, stated_priors = gain_of(gain), priors_of(priors)
-    X, y, weights = read_labelled(data, target, weight)
+    X, y, weights, told = read_labelled(data, target, weight, sample, seed)
     found = {}
     for word in models or ["naive_bayes"]:
         name, _, settings = word.partition(":")
@@ -122,14 +127,14 @@ def compare(
     if output is not None:
         draw(result, output)
     if json:
-        print_json(result.to_dict())
+        print_json({**result.to_dict(), **({"sample": told} if told else {})})
     else:
-        say(str(result))
+        say("\n".join([str(result), *([f"On {told}."] if told else [])]))
 
 
 def report(
     model: Path,
-    data: Path,
+    data: Data,
     /,
     *,
     target: Target,
@@ -145,15 +150,16 @@ def report(
 ) -> None:
     """Write one HTML page on which anyone can see a rule at work and try other gains and priors.
 
-    It needs no network and no Python. It holds log-densities and labels of a sample of the rows.
+    It needs no network and no Python. It holds log-densities and labels of a sample of the rows,
+    which may be in files of any size.
 
     Parameters
     ----------
     model
         A .bayes file.
     data
-        Parquet, Feather or CSV, with the columns of the fit and the true class; best rows that it
-        was not fitted on.
+        Parquet, Feather or CSV files, folders of them or patterns, with the columns of the fit and
+        the true class; best rows that it was not fitted on.
     output
         The page.
     title
@@ -163,23 +169,24 @@ def report(
     include_features
         Put the features of the rows into the page too, for looking cases up.
     """
-    from bayesrule import load
-    from bayesrule import report as write
-    from bayesrule.cli.reading import read_labelled
+    from bayesrule import load, report_files
+    from bayesrule.cli.reading import labelled_files
+    from bayesrule.report_passes import some_rows
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise Complaint(f"--output {str(output)!r} is no page: let it end in .html.")
     stated = {"gain": gain_of(gain), "priors": priors_of(priors)}
-    clf = load(model)
-    X, y, weights = read_labelled(data, target, weight)
     changed = {name: value for name, value in stated.items() if value is not None}
+    clf = load(model)
+    files = labelled_files(data, target, weight)
     if changed:
-        clf = clf.with_rule(**changed, X=X if priors is not None else None)
-    page = write(
+        solved_over = some_rows(clf, files, target, weight, seed) if priors else None
+        clf = clf.with_rule(**changed, X=solved_over)
+    page = report_files(
         clf,
-        X,
-        y,
-        weights,
+        files,
+        target,
+        weight,
         path=output,
         title=title or model.stem,
         sample=sample,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from bayesrule.cli.asking import Complaint, gain_of, model_of, priors_of, setting_of
 from bayesrule.cli.telling import (
+    Data,
     Gain,
     Json,
     Output,
     Priors,
+    Sample,
     Seed,
     Settings,
     Target,
@@ -25,7 +26,7 @@ from bayesrule.plain_text import harmless
 
 
 def fit(
-    data: Annotated[list[str], Parameter(negative="")],
+    data: Data,
     /,
     *,
     target: Target,
@@ -43,9 +44,8 @@ def fit(
         bayesrule fit cases.csv --target outcome -o rule.bayes
             --gain ill:treat=5,ill:wait=-20,well:treat=-1,well:wait=0
 
-    Several files, or a large one, are read in parts; memory grows with their rows only for models
-    that keep rows, such as knn. What a model must know before it counts, such as the types of
-    columns, comes from a sample of the rows.
+    Rows are read in parts; memory grows with them only for models that keep rows, such as knn. What
+    a model must know before it counts, such as the types of columns, comes from a sample of them.
 
     Parameters
     ----------
@@ -57,11 +57,12 @@ def fit(
         The model file, by custom *.bayes. Without it, nothing is kept but what is printed.
     """
     from bayesrule import save
+    from bayesrule.cli.reading import labelled_files
     from bayesrule.cli.showing import describe
 
     clf = model_of(model, settings or [], gain=gain_of(gain), priors=priors_of(priors))
     clf.set_params(random_state=seed)
-    learn(clf, data, target, weight)
+    clf.fit_files(labelled_files(data, target, weight), target, weight)
     if output is None:
         say("Fitted, but kept nowhere: add -o rule.bayes to keep it.")
         return
@@ -77,22 +78,8 @@ def fit(
     say(f"{output}: {model} of {told['features']} features, fitted to {counts}.")
 
 
-def learn(clf: Any, data: list[str], target: str, weight: str | None) -> None:
-    """Fit to rows that are read whole, where they are few, or in parts."""
-    from bayesrule.cli.reading import check_columns, files_of, is_whole, read_labelled
-
-    files = files_of(data)
-    if is_whole(files):
-        clf.fit(*read_labelled(files[0], target, weight))
-        return
-    from bayesrule.holdings import look_into
-
-    check_columns(look_into(files[0]).schema.names, files[0], target, weight)
-    clf.fit_files(files, target, weight)
-
-
 def tune(
-    data: Path,
+    data: Data,
     /,
     *,
     target: Target,
@@ -103,6 +90,7 @@ def tune(
     settings: Settings = None,
     weight: Weight = None,
     folds: int = 5,
+    sample: Sample = None,
     output: Output = None,
     seed: Seed = 0,
     json: Json = False,
@@ -113,19 +101,24 @@ def tune(
 
     Parameters
     ----------
+    data
+        Parquet, Feather or CSV files, folders of them or patterns. Their rows must fit into memory,
+        or be sampled.
     grid
         A setting and the values to try, name=value,value,...; may be repeated, for all
         combinations.
     folds
         Folds of the cross-validation.
     output
-        A model file for the best settings, fitted to all rows.
+        A model file for the best settings, fitted to all rows, whether or not they were tried on a
+        sample.
     """
     import numpy as np
+    from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
     from bayesrule import expected_gain_scorer, save
-    from bayesrule.cli.reading import read_labelled
+    from bayesrule.cli.reading import files_of, read_labelled
 
     stated_gain, stated_priors = gain_of(gain), priors_of(priors)
     values = {}
@@ -138,13 +131,14 @@ def tune(
     clf = model_of(model, [*(settings or []), *tried], gain=stated_gain, priors=stated_priors)
     clf.set_params(random_state=seed)
     known = clf.get_params()
-    X, y, weights = read_labelled(data, target, weight)
+    X, y, weights, told = read_labelled(data, target, weight, sample, seed)
     search = GridSearchCV(
         clf,
         {k if k in known else f"density__{k}": v for k, v in values.items()},
         scoring=expected_gain_scorer(stated_gain),
         cv=StratifiedKFold(folds, shuffle=True, random_state=seed),
         error_score="raise",
+        refit=output is not None and sample is None,
     )
     search.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
     found = search.cv_results_
@@ -157,16 +151,21 @@ def tune(
         }
         for i in order
     ]
-    if output is not None:
+    if output is not None and sample is None:
         save(search.best_estimator_, output)
+    elif output is not None:
+        best = clone(clf).set_params(**search.best_params_)
+        save(best.fit_files(files_of(data), target, weight), output)
     if json:
-        print_json(
-            {"tried": rows, "best": rows[0], "file": None if output is None else str(output)}
-        )
+        kept = None if output is None else str(output)
+        sampled = {"sample": told} if told else {}
+        print_json({"tried": rows, "best": rows[0], "file": kept, **sampled})
         return
     table(
         list(rows[0]),
         [[f"{v:.5g}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows],
     )
+    if told:
+        say(f"On {told}.")
     if output is not None:
         say(f"{output}: the best of them, fitted to all rows.")

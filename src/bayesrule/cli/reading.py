@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import glob
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bayesrule.cli.asking import Complaint, nearest
 
-#: Files of more bytes than this are read in parts: their rows may take ten times as much memory.
-WHOLE_BYTES = 1 << 28
+#: What the rows may take in memory, roughly, where a command needs all of them at once: work on
+#: them takes several times as much.
+MOST_BYTES = 1 << 30
 
 
 def check_there(path: str | Path) -> Path:
@@ -42,64 +42,73 @@ def files_of(paths: Sequence[str]) -> list[str]:
         raise Complaint(str(error)) from None
 
 
-def is_whole(files: Sequence[str]) -> bool:
-    """Whether files are read whole: one alone, here, and not large."""
-    here = len(files) == 1 and "://" not in files[0]
-    return here and os.path.getsize(files[0]) <= WHOLE_BYTES
+def labelled_files(paths: Sequence[str], target: str, weight: str | None = None) -> list[str]:
+    """The same, where the first of them has the columns that were asked for."""
+    from bayesrule.holdings import look_into
+
+    files = files_of(paths)
+    names = look_into(files[0]).schema.names
+    for name, option in ((target, "--target"), (weight, "--weight")):
+        if name is not None and name not in names:
+            near = nearest(name, names)
+            raise Complaint(f"{option} {name!r} is no column of {files[0]}: {near}")
+    return files
+
+
+def read_labelled(
+    paths: Sequence[str], target: str, weight: str | None, sample: int | None, seed: int
+) -> tuple[Any, Any, Any, str]:
+    """Features, labels and weights of all rows, or of a sample, and a word on what they are of."""
+    from bayesrule.report_passes import rows_drawn
+    from bayesrule.stream import source_of_files, with_settled_types
+
+    if sample is not None and sample < 1:
+        raise Complaint(f"--sample {sample} is no number of rows: 1 or more.")
+    files = labelled_files(paths, target, weight)
+
+    def read(types: Any) -> Any:
+        source = source_of_files(files, target, weight, types=types)
+        if sample is None:
+            _check_size(source)
+        size = sum(part.n_bytes for part in source.parts) if sample is None else sample
+        return rows_drawn(source, size, seed)[0]
+
+    drawn = with_settled_types(read, None)
+    (X, found, weights), _ = drawn.rows()
+    told = f"{len(found):,} of {drawn.n_rows:,} rows, drawn at random" if sample else ""
+    return X, found.classes[found.codes], weights, told
+
+
+def _check_size(source: Any) -> None:
+    """Refuse to read more at once than most machines have memory for."""
+    rows = [part.n_rows for part in source.parts]
+    text = sum(part.n_bytes for part in source.parts if part.n_rows is None)
+    n_bytes = text + source.row_bytes * sum(n for n in rows if n is not None)
+    if n_bytes > MOST_BYTES:
+        raise ValueError(
+            f"The rows would take about {n_bytes / 1e9:.1f} GB, and cross-validation needs all of "
+            "them at once. Add --sample 100000, or as many as you like, for so many rows drawn at "
+            "random."
+        )
 
 
 def read_rows(path: str | Path) -> Any:
-    """All rows of a file, as an Arrow table."""
-    path = str(check_there(path))
+    """All rows of a file, as an Arrow table of features."""
     import pyarrow as pa
 
-    from bayesrule.paths import format_of, separator_of
+    from bayesrule.holdings import choose_columns, plan
+    from bayesrule.stream import chunks, with_settled_types
 
-    kind = format_of(path)
-    try:
-        if kind == "csv":
-            from pyarrow import csv
+    path = str(check_there(path))
 
-            return csv.read_csv(
-                path,
-                parse_options=csv.ParseOptions(
-                    delimiter=separator_of(path), newlines_in_values=True
-                ),
-                convert_options=csv.ConvertOptions(strings_can_be_null=True),
-            )
-        if kind == "parquet":
-            from pyarrow import parquet
+    def read(types: Any) -> Any:
+        def wanted(held: Any) -> Any:
+            return choose_columns(held, None, None, None, types)
 
-            return parquet.read_table(path)
-        from pyarrow import feather
+        chosen, parts, _ = plan([path], wanted, skip=False)
+        return pa.concat_tables(table for part in parts for table in chunks(part, chosen))
 
-        return feather.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
-
-
-def check_columns(
-    names: Sequence[str], path: str | Path, target: str, weight: str | None = None
-) -> None:
-    """A complaint with the likeliest name where a column that was asked for is not there."""
-    for name, option in ((target, "--target"), (weight, "--weight")):
-        if name is not None and name not in names:
-            raise Complaint(f"{option} {name!r} is no column of {path}: {nearest(name, names)}")
-
-
-def read_labelled(path: str | Path, target: str, weight: str | None = None) -> Any:
-    """Features, labels and weights of a file."""
-    from bayesrule.holdings import index_columns
-
-    rows = read_rows(path)
-    check_columns(rows.column_names, path, target, weight)
-    labels = rows[target]
-    if labels.null_count:
-        raise ValueError(f"Column {target!r} of {path} has no label in {labels.null_count} rows.")
-    weights = None if weight is None else rows[weight].to_numpy()
-    apart = {target, weight, *index_columns(rows.schema)}
-    X = rows.select([name for name in rows.column_names if name not in apart])
-    return X, labels.to_numpy(), weights
+    return with_settled_types(read, None)
 
 
 def write_rows(rows: Any, path: Path) -> None:

@@ -36,6 +36,11 @@ Settings = Annotated[
         name="--set", negative="", help="A setting of the model, name=value; may be repeated."
     ),
 ]
+Data = Annotated[list[str], Parameter(negative="")]
+Sample = Annotated[
+    int | None,
+    Parameter(help="Work on so many rows, drawn at random, where there are more."),
+]
 Seed = Annotated[int, Parameter(help="Seed of whatever is random.")]
 
 

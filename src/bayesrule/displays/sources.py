@@ -74,15 +74,9 @@ def increasing(values: Any) -> np.ndarray:
 def memberships_in(classes: np.ndarray, y: Any, n_rows: int, sample_weight: Any) -> Memberships:
     """True classes of the rows, as hard or soft labels, among the given classes."""
     found = read_target(y)
-    where = places(found.classes, classes)
-    if (where < 0).any():
-        stranger = found.classes.tolist()[int(np.argmax(where < 0))]
-        raise ValueError(
-            f"y has class {stranger!r}, which is not among the classes {classes.tolist()}."
-        )
     if len(found) != n_rows:
         raise ValueError(f"There are {n_rows} rows, but y has {len(found)}.")
-    known = found.among(classes, where)
+    known = among_known(found, classes)
     if sample_weight is None:
         return known
     weights = np.asarray(sample_weight, dtype=float)
@@ -92,6 +86,17 @@ def memberships_in(classes: np.ndarray, y: Any, n_rows: int, sample_weight: Any)
             f"{weights.shape}."
         )
     return Memberships(known.classes, known.codes, known.degrees, weights)
+
+
+def among_known(found: Memberships, classes: np.ndarray) -> Memberships:
+    """Memberships in the given classes, which must be all there are."""
+    where = places(found.classes, classes)
+    if (where < 0).any():
+        stranger = found.classes.tolist()[int(np.argmax(where < 0))]
+        raise ValueError(
+            f"y has class {stranger!r}, which is not among the classes {classes.tolist()}."
+        )
+    return found.among(classes, where)
 
 
 def true_codes(classes: np.ndarray, y: Any, X: Any) -> np.ndarray:
