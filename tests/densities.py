@@ -287,6 +287,15 @@ DENSITIES = [
 ]
 
 
+def _kind(listed: Listed) -> tuple[str, str]:
+    inner = getattr(listed.density, "profiles", getattr(listed.density, "estimator", None))
+    return type(listed.density).__name__, type(inner).__name__
+
+
+#: Names of the first density of each kind: what costs much is tried by default on these alone.
+FIRST = tuple({_kind(listed): listed.name for listed in reversed(DENSITIES)}.values())
+
+
 def every_density(**kwargs: Any) -> Any:
     """Run a test for every density of the list."""
     return pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from scipy.special import gammaln
 from bayesrule.addresses import MOST_CELLS
 from bayesrule.distinct import Points
 from bayesrule.kernels import histograms as loops
+from bayesrule.magnitudes import binary_unit
 from bayesrule.notices import FewRowsWarning
 from bayesrule.plug_in import quartile_range
 
@@ -72,6 +73,8 @@ def _freedman_diaconis(values: np.ndarray, weights: np.ndarray) -> float:
 
 #: Values that differ by less than this share of themselves differ by rounding.
 ROUNDING = 1e-13
+#: Heights of bins, and their products, are told down to this range.
+NARROWEST = 1e-290
 #: Rules whose width falls with a power of n.
 POWERS = ("scott", "freedman-diaconis", "fd")
 WIDTHS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
@@ -106,7 +109,12 @@ def edges_of_column(
         return np.array([-0.5, 0.5])
     low = min(float(of_class.rows[0, 0]) for of_class in some)
     high = max(float(of_class.rows[-1, 0]) for of_class in some)
-    if high - low <= max(ROUNDING * max(abs(low), abs(high)), 1e-290):
+    if ROUNDING * max(abs(low), abs(high)) < high - low < NARROWEST:
+        raise ValueError(
+            f"{name} of X spreads over {high - low:.2g} only, too small a range to be cut into "
+            "bins. Multiply it by a power of ten, which moves no decision."
+        )
+    if high - low < NARROWEST or high - low <= ROUNDING * max(abs(low), abs(high)):
         half = max(0.5, 1e-9 * abs(low))
         return np.array([low - half, high + half])
     if width is None:
@@ -129,8 +137,10 @@ def _mean_width(name: str, points: list[Points], span: float, n_columns: int) ->
     Widths that fall with n^(-1/3) on a line fall with n^(-1 / (D + 2)) in D columns.
     """
     slower = 1.0 / 3.0 - 1.0 / (n_columns + 2.0) if name in POWERS else 0.0
-    rule = WIDTHS[name]
-    found = [(rule(p.rows[:, 0], p.weights) * p.total**slower, p.total) for p in points]
+    rule, unit = WIDTHS[name], float(binary_unit(span))
+    found = [
+        (rule(p.rows[:, 0] * unit, p.weights) / unit * p.total**slower, p.total) for p in points
+    ]
     told = [(width, n) for width, n in found if np.isfinite(width) and width > 0]
     if not told:
         return span

@@ -40,7 +40,15 @@ class SoftClusters(SoftPartition):
         return None
 
     def membership(self, table: Table) -> np.ndarray:
-        return np.asarray(self.model.predict_proba(np.asarray(table.numbers, np.float64)))
+        with np.errstate(all="ignore"):
+            found = np.asarray(self.model.predict_proba(np.asarray(table.numbers, np.float64)))
+        lost = np.isnan(found).any(axis=1).sum()
+        if lost:
+            raise ValueError(
+                f"{type(self.model).__name__}.predict_proba gave NaN for {lost} of {len(found)} "
+                "rows. Look for values of X that are too large for it, so that it overflows."
+            )
+        return found
 
 
 @dataclass(frozen=True)

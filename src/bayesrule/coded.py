@@ -38,6 +38,7 @@ def read_categories(X: Any, estimator: Any = None) -> Table:
     values = check_array(
         values, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
     )
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype.kind in "bi" or (values.dtype.kind == "u" and values.dtype.itemsize < 8):
         return Table(coded=Coded(values.view(np.int8) if values.dtype.kind == "b" else values))
     return _table([_encode(column, _called(j, None)) for j, column in enumerate(values.T)], None)

@@ -27,6 +27,7 @@ from bayesrule.kernels import elliptical as loops
 from bayesrule.kernels import gaussian as moment_loops
 from bayesrule.kernels.blocks import map_blocks
 from bayesrule.layouts import laid_out
+from bayesrule.magnitudes import refuse_beyond_squares
 from bayesrule.moments import point_near
 from bayesrule.progress import progress
 from bayesrule.stats import Moments, Sample
@@ -111,6 +112,7 @@ class Estimates:
 
 def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
     """Settle location and scatter of every class from complete rows."""
+    refuse_beyond_squares(sample.rows)
     whole = sample
     if wanted.scatter != "sample":
         sample = without_heavy_points(sample, n_classes)

@@ -257,6 +257,12 @@ def _posterior(model: Any, X: Any) -> np.ndarray:
     """Posteriors, one column per class of the model."""
     posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
     n_classes = len(model.classes_)
+    lost = np.isnan(posterior).any(axis=1).sum()
+    if lost:
+        raise ValueError(
+            f"{type(model).__name__}.predict_proba gave NaN for {lost} of {len(posterior)} rows. "
+            "Look for values of X that are too large for it, so that it overflows."
+        )
     if posterior.shape[1] == n_classes:
         return posterior
     if n_classes == 1:  # some estimators still give two columns

@@ -40,6 +40,7 @@ def as_frame(X: Any, estimator: Any) -> tuple[Any, tuple[str, ...]]:
     values = check_array(
         values, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
     )
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind == "O":
         columns = [

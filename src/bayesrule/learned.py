@@ -119,13 +119,18 @@ def present(
     """
     if sample_weight is None:
         return table, found
-    weights = _check_sample_weight(
-        sample_weight,
-        np.empty(len(table)),
-        dtype=np.float64,
-        ensure_non_negative=True,
-        allow_all_zero_weights=some,
-    )
+    try:
+        weights = _check_sample_weight(
+            sample_weight,
+            np.empty(len(table)),
+            dtype=np.float64,
+            ensure_non_negative=True,
+            allow_all_zero_weights=some,
+        )
+    except (TypeError, ValueError) as error:
+        if "eight" in str(error):
+            raise
+        raise ValueError(f"sample_weight holds no numbers: {error}.") from error
     found = Memberships(found.classes, found.codes, found.degrees, weights)
     there = np.flatnonzero(weights)
     if len(there) < len(table):

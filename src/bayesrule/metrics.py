@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesrule.magnitudes import binary_unit
 from bayesrule.memberships import Memberships
 from bayesrule.tables import Table
 
@@ -57,19 +58,34 @@ def learn_metric(kind: str, table: Table, memberships: Memberships) -> Metric:
     rows, codes, weights = memberships.entries()
     of_row = np.bincount(rows, weights, len(values))
     if kind == "raw":  # any place amid the rows will do
-        return Metric(of_row @ values / of_row.sum(), np.ones(n_columns))
+        shift = of_row @ values / of_row.sum()
+        unit = binary_unit(np.abs(values - shift).max())
+        return _checked(Metric(shift, np.full(n_columns, float(unit))))
     shift = of_row @ (values - values[0]) / of_row.sum() + values[0]
     centred = values - shift
+    units = binary_unit(np.abs(centred).max(axis=0))
+    centred *= units
     variance = of_row @ centred**2 / of_row.sum()
     # Rounding leaves a constant column a tiny variance: it tells nothing.
-    variance[variance <= (1e-12 * np.abs(shift)) ** 2] = 0.0
+    variance[variance <= (1e-12 * np.abs(shift * units)) ** 2] = 0.0
     if table.layout is not None:  # the dummies of a column of categories share one unit
         variance = np.bincount(table.layout.sources, variance)[table.layout.sources]
     scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(n_columns), where=variance > 0)
     if kind == "standardised":
-        return Metric(shift, scale)
+        return _checked(Metric(shift, scale * units))
     matrix = _discriminant(centred * scale, rows, codes, weights, memberships, kind == "lda")
-    return Metric(shift, scale if matrix is None else scale[:, None] * matrix)
+    scale *= units
+    return _checked(Metric(shift, scale if matrix is None else scale[:, None] * matrix))
+
+
+def _checked(metric: Metric) -> Metric:
+    """The metric, unless it is beyond what floats can hold."""
+    if not (np.isfinite(metric.shift).all() and np.isfinite(metric.matrix).all()):
+        raise ValueError(
+            "Input X has numbers that are too large, or too small, for distances between rows: "
+            "their differences overflow or underflow. Multiply its columns by a power of ten."
+        )
+    return metric
 
 
 def _discriminant(

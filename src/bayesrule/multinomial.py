@@ -255,4 +255,11 @@ class CompoundLaw(LogDensity):
 
     def __call__(self, table: Table) -> np.ndarray:
         constants = (self.table, log_of(self.table), self.totals)
-        return _over_rows(loops.compound_logs, table, constants, self.seen)
+        out = _over_rows(loops.compound_logs, table, constants, self.seen)
+        lost = np.isnan(out).any(axis=1).sum()
+        if lost:
+            raise ValueError(
+                f"Input X has counts that are too large: of {lost} rows the factorials overflow, "
+                "even as logarithms. Divide the counts of such rows, or leave those rows out."
+            )
+        return out

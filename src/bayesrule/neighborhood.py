@@ -13,10 +13,14 @@ from bayesrule.decide import log_of
 from bayesrule.distinct import sort_rows
 from bayesrule.kernels import neighbors as loops
 from bayesrule.keys import row_keys
+from bayesrule.magnitudes import binary_unit
 from bayesrule.metrics import Metric
 from bayesrule.nearest import POWERS, Finder
 from bayesrule.stats import Sample
 from bayesrule.tables import Table
+
+#: Places are told up to this, in each column.
+FAR = 1e150
 
 _NOBODY = np.empty(0, np.int64)
 
@@ -51,6 +55,9 @@ class Neighborhood:
     metric : str or function
     centre : ndarray of shape (D,)
         A point amid the rows, from which places are told without loss of digits.
+    unit : float
+        A power of two that places are multiplied by where squared distances overflowed otherwise,
+        or vanished.
     """
 
     rows: np.ndarray
@@ -62,6 +69,7 @@ class Neighborhood:
     scale: np.ndarray | None
     metric: Any
     centre: np.ndarray
+    unit: float = 1.0
 
     @staticmethod
     def of(
@@ -77,16 +85,42 @@ class Neighborhood:
         starts = np.searchsorted(pairs // len(totals), np.arange(len(first) + 1))
         rows = rows[first]
         memberships = starts, codes, shares, totals
-        return Neighborhood(rows, *memberships, mapping, scale, metric, rows[len(rows) // 2])
+        found = Neighborhood(rows, *memberships, mapping, scale, metric, rows[len(rows) // 2])
+        if not found.measured:
+            return found
+        size = np.abs(found.mapped(rows)).max()
+        if not np.isfinite(size):
+            raise ValueError(
+                "Input X has numbers that are too large for distances between rows: they overflow. "
+                "Divide its columns by a power of ten."
+            )
+        return replace(found, unit=float(binary_unit(size)))
 
-    def places(self, rows: np.ndarray) -> np.ndarray:
-        """Rows where distances are the metric."""
+    @property
+    def measured(self) -> bool:
+        """Whether distances are taken here, between places, and not by another library."""
+        return isinstance(self.metric, str) and self.metric in POWERS
+
+    def mapped(self, rows: np.ndarray) -> np.ndarray:
+        """Rows where distances, in the user's units, are the metric."""
         rows = np.asarray(rows, np.float64)
         if self.mapping is not None:
             rows = self.mapping(rows)
-        elif isinstance(self.metric, str) and self.metric in POWERS:
-            rows = rows - self.centre
+        elif self.measured:
+            with np.errstate(over="ignore"):  # infinitely far is as good
+                rows = rows - self.centre
         return np.ascontiguousarray(rows if self.scale is None else rows * self.scale)
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        """Rows where distances are the metric."""
+        found = self.mapped(rows)
+        if not self.measured:
+            return found
+        if self.unit != 1.0:
+            found = found * self.unit
+        # From so far away all rows are equally far, and squares of more would overflow.
+        clipped: np.ndarray = np.clip(found, -FAR, FAR)
+        return clipped
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -156,7 +190,7 @@ class Neighborhood:
             mine = own[near.queries] if own.size else own
             part, part_squares = self._count(near, near.reach, k, weighting, mine)
             votes[near.queries], squares[near.queries] = part, part_squares
-            reach[near.queries] = near.reach
+            reach[near.queries] = near.reach / self.unit
         return votes, squares, reach
 
     def left_out_votes(
@@ -198,7 +232,7 @@ class Neighborhood:
         """Votes of neighbours that were found."""
         factor = np.empty((0, 0))
         if callable(weighting):
-            factor = np.asarray(weighting(near.distance), np.float64)
+            factor = np.asarray(weighting(near.distance / self.unit), np.float64)
             fine = factor.shape == near.distance.shape and (factor >= 0).all()
             if not (fine and np.isfinite(factor).all()):
                 raise ValueError(

@@ -17,6 +17,7 @@ from bayesrule.bandwidths import (
     smaller_spread,
 )
 from bayesrule.distinct import Points
+from bayesrule.magnitudes import refuse_beyond_squares
 from bayesrule.notices import FewRowsWarning, SingularScatterWarning
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def class_widths(
     radial = not settings.product and n_columns > 1
     name = settings.bandwidth
     rule = name if name in RULES else "silverman"
+    refuse_beyond_squares(np.concatenate([p.rows for p in some]), column or 0)
     bases = _rule_widths(some, rule, shared=settings.shared, radial=radial)
     if name in RULES:
         factors = np.ones(len(some))
@@ -88,13 +90,7 @@ def _rule_widths(
 ) -> list[np.ndarray]:
     """Widths of Gaussian bumps by a rule."""
     totals = np.array([p.total for p in points])
-    with np.errstate(over="ignore", invalid="ignore"):
-        told = [moments(p) for p in points]
-    if not all(np.isfinite(covariance).all() for _, covariance in told):
-        raise ValueError(
-            "The squares of X overflow, so that its spread cannot be told: multiply the columns by "
-            "a power of ten, since the scale of a column does not matter to the decisions."
-        )
+    told = [moments(p) for p in points]
     spreads = _spreads(points, told, rule)
     pooled = np.sqrt(np.average(spreads**2, axis=0, weights=totals))
     sizes = np.full(len(points), np.exp(np.average(np.log(totals), weights=totals)))
