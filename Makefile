@@ -13,7 +13,7 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow fuzz check lint types format bench docs linkcheck reproduce reproduce-full changelog clean
+.PHONY: help demo test test-slow fuzz check lint types format bench bench-guard docs linkcheck reproduce reproduce-full changelog clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -43,8 +43,11 @@ format: $(VENV)/.has-dev ## Mend what lint can mend by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.has-test ## Compare speed with scikit-learn; writes benchmarks/RESULTS.md
-	$(BIN)/python -m benchmarks --markdown benchmarks/RESULTS.md
+bench: $(VENV)/.has-bench ## Compare speed and memory with other programs; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks --quick --page benchmarks/RESULTS.md
+
+bench-guard: $(VENV)/.has-bench ## Fail where anything is 1.3 times as slow as benchmarks/baseline.json
+	$(BIN)/python -m benchmarks.guard
 
 reproduce: $(VENV)/.has-test ## Make the papers' tables and figures again, quickly, into build/reproduction
 	$(BIN)/python -m reproduce

@@ -7,9 +7,15 @@ import os
 import re
 import shlex
 import sys
-import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.cache import compiled_here
+
+if TYPE_CHECKING:
+    from benchmarks.figures import Figure
 
 #: What tells each library how many threads to start; all are read when numpy or numba is imported.
 THREAD_VARIABLES = (
@@ -37,16 +43,24 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         description="Time bayesrule beside others that give the same answer.",
     )
     parser.add_argument("pattern", nargs="?", default="", help="jobs whose name matches this")
-    parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    parser.add_argument("--quick", action="store_true", help="one or two sizes a job, few rounds")
     parser.add_argument("--threads", type=positive, default=1, help="threads of every library")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table as a page")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write all as a page, with what starting, files and threads cost: minutes more",
+    )
+    parser.add_argument(
+        "--rows", type=float, default=20e6, help="rows of the files that the page tells of"
+    )
     options = parser.parse_args(arguments)
     try:
         re.compile(options.pattern)
     except re.error as error:
         parser.error(f"the pattern {options.pattern!r} is no regular expression: {error}")
-    for path in (options.json, options.markdown):
+    for path in (options.json, options.page):
         if path is not None and not path.parent.is_dir():
             parser.error(f"there is no folder {path.parent} to write {path.name} into")
     return options
@@ -57,16 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = read_arguments(arguments)
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(options.threads)
-    # An edited kernel leaves compiled code of its callers behind, and that would be timed. In an
-    # empty folder everything is compiled anew, which is also what the first calls should show.
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("NUMBA_CACHE_DIR", folder)
-        return run(
-            options,
-            shlex.join(
-                ["python", "-m", "benchmarks", *(sys.argv[1:] if arguments is None else arguments)]
-            ),
-        )
+    # An edited loop leaves compiled code of its callers behind, and that would be timed.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(compiled_here(Path(__file__).parents[1])))
+    return run(
+        options,
+        shlex.join(
+            ["python", "-m", "benchmarks", *(sys.argv[1:] if arguments is None else arguments)]
+        ),
+    )
 
 
 def run(options: argparse.Namespace, command: str) -> int:
@@ -76,6 +88,8 @@ def run(options: argparse.Namespace, command: str) -> int:
     from benchmarks import report
     from benchmarks.contest import compete
     from benchmarks.jobs import JOBS
+    from benchmarks.limits import Limits
+    from benchmarks.page import page
     from benchmarks.timing import FULL, QUICK
 
     console = Console()
@@ -92,19 +106,39 @@ def run(options: argparse.Namespace, command: str) -> int:
         return 2
     facts = report.machine(options.threads)
     results = []
+    # Where there is one thread, its own clock does not see who else is computing.
+    clock = time.process_time if options.threads == 1 else time.perf_counter
     with console.status("") as status:
         for job in chosen:
             for n in job.quick if options.quick else job.sizes:
                 status.update(f"{job.name}, n = {n:,}")
-                results += compete(job, n, QUICK if options.quick else FULL)
+                results += compete(job, n, QUICK if options.quick else FULL, clock)
     console.print(report.terminal_table(results))
     for line in report.differences(results):
         console.print(line, style="bold red", markup=False, soft_wrap=True)
     console.print(*report.LEGEND, sep="\n", style="dim", markup=False)
-    for path, write in ((options.json, report.as_json), (options.markdown, report.markdown)):
-        if path is not None:
-            path.write_text(write(results, facts, command), encoding="utf-8")
+    figures: dict[str, list[Figure]] = {}
+    if options.page is not None:
+        limits = Limits.measured()
+        with console.status("starting, files, threads"):
+            figures = other_figures(options)
+        text = page(results, chosen, figures, facts, limits, command)
+        options.page.write_text(text, encoding="utf-8")
+    if options.json is not None:
+        text = report.as_json(results, figures, facts, command)
+        options.json.write_text(text, encoding="utf-8")
     return 1 if report.differences(results) else 0
+
+
+def other_figures(options: argparse.Namespace) -> dict[str, list[Figure]]:
+    """What no contest of calls tells, by the headings of the page."""
+    from benchmarks import files, starting, threads
+
+    return {
+        "Starting": starting.figures(),
+        "Files": files.figures(int(options.rows), int(options.rows / 4), rounds=3),
+        "Threads": threads.figures(),
+    }
 
 
 if __name__ == "__main__":

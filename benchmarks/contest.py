@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Call, Pace, Ratio, first_call, peak_megabytes, take_turns
+from benchmarks.timing import Call, Pace, Ratio, peak_megabytes, take_turns
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,17 @@ class Contest:
     parts : {name: whole number}
         Peers that would take minutes do one part of so many, and their seconds count so often. It
         must be work that grows as the part does, such as rows that are answered one by one.
+    n_bytes, flops : int
+        What no method can do without: bytes of rows to read and of answers to write, and additions
+        and multiplications. They tell how far the machine's own limit is.
     """
 
     ours: Call
     differ: Callable[[Any, Any], str]
     peers: Mapping[str, Call]
     parts: Mapping[str, int] = field(default_factory=dict)
+    n_bytes: int = 0
+    flops: int = 0
 
     def label(self, name: str) -> str:
         """What the table calls a peer."""
@@ -49,11 +54,15 @@ class Job:
     sizes : tuple of int
         The n of the whole run.
     quick : tuple of int
-        The n of ``--quick``.
+        The n of ``--quick``, which is what the page shows.
     goals : {n: ratio}
         The ratio to reach where one was set.
     tiny : int
         An n at which the tests check that the answers agree.
+    why : str
+        Where the time goes, for the page, should a goal not be reached.
+    section : str
+        What the jobs of its file are about.
     """
 
     name: str
@@ -62,6 +71,8 @@ class Job:
     quick: tuple[int, ...]
     goals: Mapping[int, float] = field(default_factory=dict)
     tiny: int = 500
+    why: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,10 +88,10 @@ class Result:
     rounds: int = 0
     ours_seconds: float | None = None
     peer_seconds: float | None = None
-    ours_first_call: float | None = None
-    peer_first_call: float | None = None
     ours_megabytes: float | None = None
     peer_megabytes: float | None = None
+    n_bytes: int = 0
+    flops: int = 0
 
     @property
     def verdict(self) -> str:
@@ -93,19 +104,19 @@ class Result:
 
 
 def compete(
-    job: Job, n: int, pace: Pace, clock: Callable[[], float] = time.perf_counter
+    job: Job,
+    n: int,
+    pace: Pace,
+    clock: Callable[[], float] = time.perf_counter,
+    memory: bool = True,
 ) -> Iterator[Result]:
     """Check that all answers agree, then time those that do; a row for each peer.
 
-    The first calls, which may compile, serve the check and are reported apart.
+    The first calls, which may compile, serve the check and are not timed.
     """
     contest = job.make(n)
-    ours, ours_first = first_call(contest.ours, clock)
-    firsts, differences = {}, {}
-    for name, call in contest.peers.items():
-        theirs, firsts[name] = first_call(call, clock)
-        differences[name] = contest.differ(ours, theirs)
-        del theirs
+    ours = contest.ours()
+    differences = {name: contest.differ(ours, call()) for name, call in contest.peers.items()}
     del ours
     for name, difference in differences.items():
         if difference:
@@ -116,7 +127,7 @@ def compete(
     # Numbered, so that no peer's name can be mistaken for ours.
     calls = dict(enumerate([contest.ours, *agreed.values()]))
     seconds = take_turns(calls, pace, clock)
-    peaks = [peak_megabytes(call) for call in calls.values()]
+    peaks = [peak_megabytes(call) if memory else None for call in calls.values()]
     for i, name in enumerate(agreed, start=1):
         theirs = seconds[i] * contest.parts.get(name, 1)
         yield Result(
@@ -128,8 +139,8 @@ def compete(
             rounds=len(seconds[0]),
             ours_seconds=float(np.median(seconds[0])),
             peer_seconds=float(np.median(theirs)),
-            ours_first_call=ours_first,
-            peer_first_call=firsts[name],
             ours_megabytes=peaks[0],
             peer_megabytes=peaks[i],
+            n_bytes=contest.n_bytes,
+            flops=contest.flops,
         )

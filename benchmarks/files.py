@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from benchmarks.figures import Figure
 from benchmarks.timing import kilobytes
 
 FEATURES = [f"x{j}" for j in range(8)]
@@ -34,6 +36,12 @@ BLOCK = 1 << 20
 
 #: Statistics: counts (K, 7776), weights (K,), sums (K, 8) and products (K, 8, 8) of the columns.
 Answer = dict[str, np.ndarray]
+#: Figures of each contender in each round.
+Results = list[list[dict[str, float]]]
+
+WHY_DECODING = ""
+WHY_QUERY = ""
+WHY_CSV = ""
 
 
 def write_rows(path: str, n: int) -> None:
@@ -253,7 +261,7 @@ def in_a_process(name: str, path: Path, threads: int) -> tuple[dict[str, float],
         return json.loads(done.stdout), dict(found)
 
 
-def compare(names: list[tuple[str, int]], path: Path, rounds: int) -> list[list[dict[str, float]]]:
+def compare(names: list[tuple[str, int]], path: Path, rounds: int) -> Results:
     """Runs of all, in turns; stops where answers differ."""
     results = []
     for _ in range(rounds):
@@ -270,14 +278,83 @@ def compare(names: list[tuple[str, int]], path: Path, rounds: int) -> list[list[
     return results
 
 
-def ratio(results: Any, what: str, over: int, under: int) -> str:
-    """A median ratio with its range over the rounds."""
-    ratios = [row[over][what] / row[under][what] for row in results]
-    return f"{np.median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
+def ratios(results: Results, what: str, over: int, under: int) -> list[float]:
+    """One figure of a contender over that of another, in each round."""
+    return [row[over][what] / row[under][what] for row in results]
+
+
+def in_parquet(folder: Path, n_rows: int, rounds: int) -> list[Figure]:
+    """Ours, decoding alone, and one query of each peer."""
+    path = folder / "rows.parquet"
+    write_rows(str(path), n_rows)
+    write_rows(str(path.with_name("warm.parquet")), 100_000)
+    names = [("ours", 1), ("decode", 1), ("ours", 2)]
+    names += [(name, 2) for name in ("polars", "polars_twice", "duckdb") if available(name)]
+    found = compare(names, path, rounds)
+    path.unlink()
+    million = f"{n_rows / 1e6:.3g} M rows of Parquet"
+    figures = [
+        Figure.of(
+            f"{million}: processor time of ours, one thread, over decoding the file alone",
+            ratios(found, "cpu", 0, 1),
+            goal=2.3,
+            most=True,
+            why=WHY_DECODING,
+        )
+    ]
+    for i, (name, _) in enumerate(names[3:], start=3):
+        query = (CONTENDERS[name].__doc__ or "")[:-1]
+        figures += [
+            Figure.of(
+                f"{million}, two threads: time of {name.partition('_')[0]} over ours ({query})",
+                ratios(found, "wall", i, 2),
+                goal=2.0,
+                why=WHY_QUERY,
+            )
+        ]
+    peak = [max(row[0]["peak"], row[2]["peak"]) for row in found]
+    return [*figures, Figure.of(f"{million}: peak memory", peak, "MB", goal=600, most=True)]
+
+
+def in_csv(folder: Path, n_rows: int, rounds: int) -> list[Figure]:
+    """Ours beside polars' batches."""
+    path = folder / "rows.csv"
+    write_rows(str(path), n_rows)
+    write_rows(str(path.with_name("warm.csv")), 100_000)
+    found = compare([("ours", 1), ("csv_polars", 1)], path, rounds)
+    path.unlink()
+    words = "processor time of polars' batches into the same loops over ours"
+    what = f"{n_rows / 1e6:.3g} M rows of CSV, one thread: {words}"
+    return [Figure.of(what, ratios(found, "cpu", 1, 0), goal=1.0, why=WHY_CSV)]
+
+
+def memory_alone(folder: Path, n_rows: int) -> Figure:
+    """Peak memory of one run over many rows."""
+    path = folder / "rows.parquet"
+    write_rows(str(path), n_rows)
+    write_rows(str(path.with_name("warm.parquet")), 100_000)
+    measured, _ = in_a_process("ours", path, 2)
+    path.unlink()
+    return Figure.of(f"{n_rows / 1e6:.3g} M rows of Parquet: peak memory", [measured["peak"]], "MB")
+
+
+def available(name: str) -> bool:
+    """Whether a contender is installed."""
+    return find_spec(name.partition("_")[0]) is not None
+
+
+def figures(
+    rows: int, csv_rows: int, rounds: int, many: int = 0, folder: str | None = None
+) -> list[Figure]:
+    """Write rows, let all count them, delete the rows."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        found = in_parquet(Path(made), rows, rounds) if rows else []
+        found += [memory_alone(Path(made), many)] if many else []
+        return found + (in_csv(Path(made), csv_rows, rounds) if csv_rows else [])
 
 
 def main() -> None:
-    """Write rows, let all count them, print the ratios, delete the rows."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
     parser.add_argument("--rows", type=float, default=20e6)
     parser.add_argument("--csv-rows", type=float, default=5e6)
@@ -292,38 +369,10 @@ def main() -> None:
         name, path, threads, warm, answer = options.measure
         print(json.dumps(measure(name, path, int(threads), warm, answer)))
         return
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        peak = 0.0
-        if options.rows:
-            path = Path(folder, "rows.parquet")
-            write_rows(str(path), int(options.rows))
-            write_rows(str(path.with_name("warm.parquet")), 100_000)
-            names = [("ours", 1), ("decode", 1), ("ours", 2)]
-            names += [(name, 2) for name in ("polars", "polars_twice", "duckdb")]
-            found = compare(names, path, options.rounds)
-            peak = max(row[i]["peak"] for row in found for i in (0, 2))
-            print(f"{options.rows:,.0f} rows of Parquet, {options.rounds} rounds")
-            print("CPU, one thread, ours / decoding:", ratio(found, "cpu", 0, 1))
-            for i, (name, _) in enumerate(names[3:], start=3):
-                print(f"wall, two threads, {name} / ours:", ratio(found, "wall", i, 2))
-                print(f"CPU, {name} / ours:", ratio(found, "cpu", i, 2))
-            print(f"peak memory: {peak:.0f} MB")
-            path.unlink()
-        if options.many:
-            path = Path(folder, "rows.parquet")
-            write_rows(str(path), int(options.many))
-            write_rows(str(path.with_name("warm.parquet")), 100_000)
-            figures, _ = in_a_process("ours", path, 2)
-            print(f"{options.many:,.0f} rows: peak memory {figures['peak']:.0f} MB", end="")
-            print(f", {figures['peak'] / peak:.2f} of the above" if peak else "")
-            path.unlink()
-        if options.csv_rows:
-            path = Path(folder, "rows.csv")
-            write_rows(str(path), int(options.csv_rows))
-            write_rows(str(path.with_name("warm.csv")), 100_000)
-            found = compare([("ours", 1), ("csv_polars", 1)], path, options.rounds)
-            print(f"{options.csv_rows:,.0f} rows of CSV")
-            print("CPU, polars batches into the same loops / ours:", ratio(found, "cpu", 1, 0))
+    sizes = (int(n) for n in (options.rows, options.csv_rows, options.rounds, options.many))
+    for figure in figures(*sizes, folder=options.folder):
+        spread = f"[{figure.low:.3g}, {figure.high:.3g}]"
+        print(f"{figure.what}: {figure.median:.3g} {spread} {figure.unit}  {figure.goal_in_words}")
 
 
 if __name__ == "__main__":

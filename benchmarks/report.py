@@ -1,14 +1,15 @@
-"""Results as a table for the terminal, as Markdown and as JSON."""
+"""Results as a table for the terminal and as JSON, and how numbers are written."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from threadpoolctl import threadpool_info
 
 from benchmarks.agreement import OPTIMUM_TOLERANCE, PROBABILITY_TOLERANCE
 from benchmarks.contest import Result
+from benchmarks.figures import Figure
 
 COLUMNS = (
     "job",
@@ -30,10 +32,13 @@ COLUMNS = (
     "quartiles",
     "goal",
     "",
-    "first call",
     "peak MB",
 )
 LEFT = ("job", "beside", "")
+#: What ours stands on, and others that take part where they are installed.
+OURS = ("bayesrule", "numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow")
+PEERS = ("statsmodels", "KDEpy", "pykdtree", "scikit-fuzzy", "polars", "duckdb")
+MODULES = {"scikit-fuzzy": "skfuzzy"}
 COLOURS = {"ok": "green", "short": "yellow", "differ": "bold red"}
 
 LEGEND = (
@@ -47,8 +52,6 @@ LEGEND = (
     f"{PROBABILITY_TOLERANCE:.0e}, optima to {OPTIMUM_TOLERANCE:.0e}. All calls are public ones, "
     "checks of the input included.",
     "of 1 / p: the peer was timed on one part of p of the work, and its seconds multiplied by p.",
-    "first call: ours, timed apart, with compilation where this run had not needed that loop "
-    "before.",
     "peak MB, ours / peer: resident memory that a call adds at its highest, its answer included; "
     "from a run of its own.",
 )
@@ -63,7 +66,8 @@ def machine(threads: int) -> dict[str, str]:
         "threads": str(threads),
         "versions": ", ".join(
             f"{name} {_version(name)}"
-            for name in ("bayesrule", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+            for name in (*OURS, *PEERS)
+            if name in OURS or find_spec(MODULES.get(name, name))
         ),
         "linear algebra": ", ".join(
             sorted(
@@ -101,23 +105,23 @@ def _version(name: str) -> str:
 def cells(result: Result) -> tuple[str, ...]:
     """One row of the table, a string for each of ``COLUMNS``."""
     ratio = result.ratio
-    peaks = (_megabytes(result.ours_megabytes), _megabytes(result.peer_megabytes))
+    peaks = (megabytes(result.ours_megabytes), megabytes(result.peer_megabytes))
     return (
         result.job,
         f"{result.n:,}",
-        _time(result.ours_seconds),
-        _time(result.peer_seconds),
+        time_in_words(result.ours_seconds),
+        time_in_words(result.peer_seconds),
         result.peer,
-        "" if ratio is None else _ratio(ratio.median),
-        "" if ratio is None else f"{_ratio(ratio.low)}-{_ratio(ratio.high)}",
-        "" if result.goal is None else _ratio(result.goal),
+        "" if ratio is None else ratio_in_words(ratio.median),
+        "" if ratio is None else f"{ratio_in_words(ratio.low)}-{ratio_in_words(ratio.high)}",
+        "" if result.goal is None else ratio_in_words(result.goal),
         result.verdict,
-        _time(result.ours_first_call),
         " / ".join(peak for peak in peaks if peak),
     )
 
 
-def _time(seconds: float | None) -> str:
+def time_in_words(seconds: float | None) -> str:
+    """Seconds in the unit that suits them."""
     if seconds is None:
         return ""
     for factor, unit in ((1.0, "s"), (1e3, "ms")):
@@ -126,12 +130,19 @@ def _time(seconds: float | None) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
-def _ratio(value: float) -> str:
+def ratio_in_words(value: float) -> str:
+    """A ratio to as many digits as it is worth."""
     return f"{value:.0f}x" if value >= 100 else f"{value:.2g}x" if value < 1 else f"{value:.3g}x"
 
 
-def _megabytes(value: float | None) -> str:
+def megabytes(value: float | None) -> str:
+    """Megabytes, with a digit after the point where they are few."""
     return "" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def size_in_words(value: float, unit: str) -> str:
+    """A number and its unit."""
+    return ratio_in_words(value) if unit == "x" else f"{value:.3g} {unit}"
 
 
 def differences(results: Sequence[Result]) -> list[str]:
@@ -156,21 +167,16 @@ def terminal_table(results: Sequence[Result]) -> Table:
     return table
 
 
-def markdown(results: Sequence[Result], facts: dict[str, str], command: str) -> str:
-    """The page that is kept beside the code."""
-    lines = ["# Speed beside scikit-learn and scipy", "", f"Written by `{command}`.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += ["", f"| {' | '.join(COLUMNS)} |"]
-    lines += [f"|{'|'.join(':--' if name in LEFT else '--:' for name in COLUMNS)}|"]
-    for result in results:
-        lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells(result))} |"]
-    if wrong := differences(results):
-        lines += ["", "**Answers that differ:**", "", *(f"- {line}" for line in wrong)]
-    lines += ["", *(f"- {line}" for line in LEGEND), ""]
-    return "\n".join(lines)
-
-
-def as_json(results: Sequence[Result], facts: dict[str, str], command: str) -> str:
+def as_json(
+    results: Sequence[Result],
+    figures: Mapping[str, Sequence[Figure]],
+    facts: dict[str, str],
+    command: str,
+) -> str:
     """All figures, unrounded."""
     rows: list[dict[str, Any]] = [asdict(r) | {"verdict": r.verdict} for r in results]
-    return json.dumps({"command": command, "machine": facts, "results": rows}, indent=1) + "\n"
+    others = {
+        title: [asdict(f) | {"verdict": f.verdict} for f in some] for title, some in figures.items()
+    }
+    whole = {"command": command, "machine": facts, "results": rows, "figures": others}
+    return json.dumps(whole, indent=1) + "\n"

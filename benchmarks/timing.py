@@ -39,14 +39,7 @@ class Pace:
 
 
 FULL = Pace(seconds=5.0, least=5, most=1000)
-QUICK = Pace(seconds=0.5, least=3, most=300)
-
-
-def first_call(call: Call, clock: Callable[[], float] = time.perf_counter) -> tuple[Any, float]:
-    """The answer of a call and its seconds, compilation included."""
-    start = clock()
-    answer = call()
-    return answer, clock() - start
+QUICK = Pace(seconds=0.6, least=3, most=300)
 
 
 def take_turns(

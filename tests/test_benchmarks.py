@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import files, jobs, report
+import bayesrule
+from bayesrule.density import Density
+from benchmarks import files, guard, jobs, starting, threads
 from benchmarks.__main__ import THREAD_VARIABLES, main
 from benchmarks.agreement import decisions_differ, fits_differ, probabilities_differ
-from benchmarks.contest import Contest, Job, compete
+from benchmarks.contest import Contest, Job, Result, compete
+from benchmarks.figures import Figure
 from benchmarks.jobs import JOBS
 from benchmarks.jobs.minimax import optima_differ, solve
+from benchmarks.limits import Limits
+from benchmarks.page import HEADER, best_peers, contest_row, page, reason
 from benchmarks.timing import Pace, Ratio, peak_megabytes, take_turns
 
 THREE_ROUNDS = Pace(seconds=0.0, least=3, most=3)
@@ -213,7 +218,6 @@ def test_ratio_is_of_medians_and_its_spread_of_rounds() -> None:
 def test_first_calls_stay_out_of_the_ratio() -> None:
     clock = Clock()
     (result,) = compete(fake_job(clock), 7, THREE_ROUNDS, clock)
-    assert (result.ours_first_call, result.peer_first_call) == (10.0, 20.0)
     assert (result.ours_seconds, result.peer_seconds, result.rounds) == (1.0, 3.0, 3)
     assert result.ratio == Ratio(3.0, 3.0, 3.0)
     assert result.verdict == "ok"
@@ -247,6 +251,122 @@ def test_peak_counts_what_a_call_holds_at_its_highest() -> None:
     assert small < 5
 
 
+# ------------------------------------------------------------------ the page
+
+
+def row_of(**values: Any) -> Result:
+    """A row of the table."""
+    ratio = Ratio(4.0, 3.0, 5.0)
+    row = {"ratio": ratio, "ours_seconds": 0.5, "peer_seconds": 2.0, "rounds": 3, **values}
+    return Result("job", 7, row.pop("peer", "peer"), **row)
+
+
+def test_the_page_shows_the_fastest_peer_that_agrees() -> None:
+    rows = [
+        row_of(peer="slow", peer_seconds=9.0),
+        row_of(peer="fast", peer_seconds=2.0),
+        row_of(peer="wrong", peer_seconds=1.0, ratio=None, difference="another answer"),
+    ]
+    assert [row.peer for row in best_peers(rows)] == ["fast"]
+
+
+def test_jobs_are_held_against_the_limits_of_the_machine() -> None:
+    limits = Limits(bytes_per_second=1e9, flops_per_second=1e10)
+    assert limits.share(row_of()) is None
+    # 0.1 s of reading, 0.2 s of arithmetic: the longer one bounds.
+    read, computed = row_of(n_bytes=10**8), row_of(n_bytes=10**8, flops=2 * 10**9)
+    assert limits.share(read) == pytest.approx(0.2)
+    assert limits.share(computed) == pytest.approx(0.4)
+    assert "40%" in contest_row(computed, limits)
+    short = replace(computed, goal=8.0)
+    said = reason(short, fake_job(Clock()), limits)
+    assert "4x of 8x" in said
+    assert "its arithmetic alone takes 200 ms" in said
+    measured = Limits.measured(rounds=1)
+    assert 1e8 < measured.bytes_per_second < 1e13
+    assert 1e8 < measured.flops_per_second < 1e15
+
+
+def test_figures_may_have_a_goal_on_either_side() -> None:
+    low = Figure.of("memory", [1.0, 2.0, 9.0], "MB", goal=2.0, most=True)
+    assert (low.median, low.verdict, low.goal_in_words) == (2.0, "ok", "≤ 2 MB")
+    assert replace(low, most=False, goal=2.5).verdict == "short"
+    assert Figure.of("free", [1.0]).verdict == ""
+    text = page([], [], {"Files": [low]}, {"threads": "1", "date": ""}, Limits(1, 1), "")
+    assert text.splitlines()[2].startswith("**1 of 1 goals")
+
+
+def test_every_starter_can_be_fitted() -> None:
+    assert starting.first_call('Gaussian("diag")') > -1.0
+    names = {name: getattr(bayesrule, name) for name in bayesrule.__all__}
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [40, 30, 20])
+    for written, rows in starting.STARTERS.items():
+        density = eval(written, names)
+        assert isinstance(density, Density)
+        assert len(rows(rng, y)) == len(y)
+
+
+# ------------------------------------------------------------------ the guard
+
+
+@pytest.fixture
+def guarded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """The guard over one fake job, whose calls take what is asked, by a clock of their own."""
+    for variable in THREAD_VARIABLES:
+        monkeypatch.setenv(variable, "1")
+
+    def run(*ours: float, store: bool = False, **answers: Any) -> int:
+        clock = Clock()
+        job = fake_job(clock, **answers)
+
+        def make(n: int) -> Contest:
+            call = clock.call("ours", *ours, answer=answers.get("ours", 0))
+            return replace(job.make(n), ours=call)
+
+        monkeypatch.setattr(jobs, "JOBS", [replace(job, make=make)])
+        monkeypatch.setattr(guard.time, "process_time", clock)
+        arguments = ["--baseline", str(tmp_path / "baseline.json")]
+        return guard.main([*arguments, "--store"] if store else arguments)
+
+    return run
+
+
+def test_the_guard_fails_on_what_is_slower_and_stays_so(
+    guarded: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(1.0) == 2  # nothing stored yet
+    assert guarded(1.0, store=True) == 0
+    assert guarded(1.0) == 0
+    assert guarded(1.25) == 0
+    capsys.readouterr()
+    assert guarded(1.35) == 1
+    said = capsys.readouterr().out
+    assert "FAILED fake" in said
+    assert "measured 4 times" in said
+    assert guarded(1.0, ours=1, theirs=2) == 1  # another answer
+
+
+def test_the_guard_lets_noise_pass(
+    guarded: Callable[..., int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert guarded(1.0, store=True) == 0
+    honest = guard.ratio_of
+    tried: list[int] = []
+
+    def noisy(job: Job, n: int, peer: str, attempt: int, clock: Any) -> tuple[float, str]:
+        tried.append(attempt)
+        ratio, wrong = honest(job, n, peer, attempt, clock)
+        return (ratio / 2 if attempt == 0 else ratio), wrong
+
+    monkeypatch.setattr(guard, "ratio_of", noisy)
+    assert guarded(1.0) == 0
+    assert tried == [0, 1]
+    assert "measured 2 times" in capsys.readouterr().out
+
+
 # ------------------------------------------------------------------ the command
 
 
@@ -255,6 +375,12 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The command line, run in this process on fake jobs."""
     for variable in THREAD_VARIABLES:
         monkeypatch.setenv(variable, "1")  # so that they are put back afterwards
+
+    # What these tell takes minutes.
+    made_up = Figure.of("a made-up figure", [1.0, 2.0, 3.0], goal=2.5, why="it was made up")
+    monkeypatch.setattr(starting, "figures", list)
+    monkeypatch.setattr(files, "figures", lambda rows, csv_rows, rounds: [made_up])
+    monkeypatch.setattr(threads, "figures", list)
 
     def run(*arguments: str, grid: list[Job]) -> int:
         monkeypatch.setattr(jobs, "JOBS", grid)
@@ -271,27 +397,37 @@ def grid_of(**answers: Any) -> list[Job]:
 def test_command_writes_what_it_prints(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page, figures = tmp_path / "page.md", tmp_path / "figures.json"
-    outputs = ["--json", str(figures), "--markdown", str(page)]
+    written, figures = tmp_path / "page.md", tmp_path / "figures.json"
+    outputs = ["--json", str(figures), "--page", str(written)]
     assert command("FAKE", "--quick", *outputs, grid=grid_of()) == 0
     assert "fake [a] | b" in capsys.readouterr().out
-    (row,) = json.loads(figures.read_text())["results"]
+    whole = json.loads(figures.read_text())
+    (row,) = whole["results"]
     assert (row["job"], row["n"], row["peer"]) == ("fake [a] | b", 7, "peer")
-    table = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
-    widths = {len(re.split(r"(?<!\\)\|", line)) for line in table}
-    assert widths == {len(report.COLUMNS) + 2}
-    assert len(table) == 3
+    assert whole["figures"]["Files"][0]["verdict"] == "short"
+    lines = written.read_text(encoding="utf-8").splitlines()
+    tables: list[list[str]] = [[]]
+    for line in lines:
+        if line[:1] == "|":
+            tables[-1].append(line)
+        elif tables[-1]:
+            tables.append([])
+    contests, others, everyone = [table for table in tables if table]
+    for table in (contests, others, everyone):
+        assert len({len(re.split(r"(?<!\\)\|", line)) for line in table}) == 1
+        assert len(table) == 3
+    assert len(re.split(r"(?<!\\)\|", contests[0])) == len(HEADER) + 2
+    assert any("a made-up figure: it was made up" in line for line in lines)
 
 
 def test_command_fails_where_answers_differ(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "page.md"
-    assert command("--quick", "--markdown", str(page), grid=grid_of(ours=1, theirs=2)) == 1
+    written = tmp_path / "page.md"
+    assert command("--quick", "--page", str(written), grid=grid_of(ours=1, theirs=2)) == 1
     assert "1 is not 2" in capsys.readouterr().out
-    row = next(line for line in page.read_text(encoding="utf-8").splitlines() if "fake" in line)
-    assert "differ" in row
-    assert not re.search(r"\dx", row)
+    rows = [line for line in written.read_text(encoding="utf-8").splitlines() if "fake" in line]
+    assert rows == ["- fake [a] | b, n = 7, peer: 1 is not 2"]
 
 
 def test_command_lists_the_jobs_where_none_matches(

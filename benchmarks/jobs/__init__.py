@@ -12,6 +12,8 @@ settings under which both sides define the same thing, and are otherwise left at
 from __future__ import annotations
 
 import pkgutil
+import re
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
@@ -28,11 +30,19 @@ def job(
     quick: tuple[int, ...] = (),
     goals: Mapping[int, float] | None = None,
     tiny: int = 500,
+    why: str = "",
 ) -> Callable[[Callable[[int], Contest]], Callable[[int], Contest]]:
-    """Enter what makes a contest into the grid; ``quick`` is the smallest size if left out."""
+    """Enter what makes a contest into the grid.
+
+    Left out, ``quick`` are the sizes that have a goal, or the smallest one. The section is the
+    beginning of what the file's docstring says.
+    """
 
     def enter(make: Callable[[int], Contest]) -> Callable[[int], Contest]:
-        JOBS.append(Job(name, make, sizes, quick or sizes[:1], goals or {}, tiny))
+        shown = quick or tuple(goals or ()) or sizes[:1]
+        home = sys.modules[getattr(make, "func", make).__module__]
+        section = re.split(r"[:,.]", home.__doc__ or "")[0]
+        JOBS.append(Job(name, make, sizes, shown, goals or {}, tiny, why, section))
         return make
 
     return enter

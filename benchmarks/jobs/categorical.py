@@ -27,7 +27,7 @@ def fit(n: int) -> Contest:
     X, y = categories(n)
     peers = {"CategoricalNB": lambda: CategoricalNB(min_categories=10).fit(X, y)}
     ours = BayesClassifier(Categorical())
-    return Contest(lambda: ours.fit(X, y), fits_differ(X[:1000]), peers)
+    return Contest(lambda: ours.fit(X, y), fits_differ(X[:1000]), peers, n_bytes=8 * n * 21)
 
 
 @job("categories, m=20, 10 values: predict", sizes=SIZES, goals={1_000_000: 10.0})
@@ -37,4 +37,5 @@ def decide(n: int) -> Contest:
     ours, peer = BayesClassifier(Categorical()).fit(*training), CategoricalNB().fit(*training)
     X, _ = categories(n, seed=1)
     differ = decisions_differ(X, peer)
-    return Contest(lambda: ours.predict(X), differ, {"CategoricalNB": lambda: peer.predict(X)})
+    peers = {"CategoricalNB": lambda: peer.predict(X)}
+    return Contest(lambda: ours.predict(X), differ, peers, n_bytes=8 * n * 21)

@@ -88,7 +88,8 @@ def predict(n: int) -> Contest:
         wrong = int((ours != theirs).sum())
         return f"{wrong} of {len(ours)} decisions differ" if wrong else ""
 
-    return Contest(partial(clf.predict, world.X), differ, {"numpy": by_numpy})
+    read = world.X.nbytes + 8 * n
+    return Contest(partial(clf.predict, world.X), differ, {"numpy": by_numpy}, n_bytes=read)
 
 
 def by_tree(

@@ -64,7 +64,8 @@ def fit(n: int) -> Contest:
     X, y = counted(n)
     ours = BayesClassifier(Multinomial())
     peers = {"MultinomialNB": lambda: MultinomialNB().fit(X, y)}
-    return Contest(lambda: ours.fit(X, y), fits_differ(X[:1000]), peers)
+    read = X.data.nbytes + X.indices.nbytes
+    return Contest(lambda: ours.fit(X, y), fits_differ(X[:1000]), peers, n_bytes=read)
 
 
 @job("counts, 30,000 words, K=20, 60 a row: predict", sizes=SIZES, goals={100_000: 1.5})
@@ -74,7 +75,13 @@ def decide(n: int) -> Contest:
     ours, peer = BayesClassifier(Multinomial()).fit(*training), MultinomialNB().fit(*training)
     X, _ = counted(n, seed=1)
     peers = {"MultinomialNB": lambda: peer.predict(X)}
-    return Contest(lambda: ours.predict(X), decisions_differ(X, peer), peers)
+    return Contest(
+        lambda: ours.predict(X),
+        decisions_differ(X, peer),
+        peers,
+        n_bytes=X.data.nbytes + X.indices.nbytes,
+        flops=2 * N_CLASSES * X.nnz,
+    )
 
 
 def same_counts(ours: BayesClassifier, theirs: tuple[CountVectorizer, Any]) -> str:

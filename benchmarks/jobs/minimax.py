@@ -72,5 +72,7 @@ def solve(n_classes: int, n: int) -> Contest:
     return Contest(ours, optima_differ, peers)
 
 
-job("minimax priors, K=3", sizes=(1000, 10_000, 100_000), tiny=100)(partial(solve, 3))
+job("minimax priors, K=3", sizes=(1000, 10_000, 100_000), quick=(10_000,), tiny=100)(
+    partial(solve, 3)
+)
 job("minimax priors, K=20", sizes=(200, 2000), tiny=50)(partial(solve, 20))

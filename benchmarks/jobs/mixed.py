@@ -14,7 +14,7 @@ from benchmarks.agreement import decisions_differ, fits_differ
 from benchmarks.contest import Contest
 from benchmarks.jobs import job
 
-SIZES = (10_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000)
 N_TOWNS = 30
 
 #: Rows that models are fitted on where only what they answer is timed.
@@ -91,7 +91,7 @@ def ours_like_theirs() -> BayesClassifier:
     return recipes.naive_bayes(counts=Gaussian("diag"))
 
 
-@job("mixed frame, m=20: fit", sizes=SIZES)
+@job("mixed frame, m=20: fit", sizes=SIZES, quick=SIZES[1:2])
 def fit(n: int) -> Contest:
     """Tell the types of the columns and fit all of them in one pass."""
     X, y = mixed(n)
@@ -100,7 +100,7 @@ def fit(n: int) -> Contest:
     return Contest(lambda: ours.fit(X, y), fits_differ(X.iloc[:1000]), peers)
 
 
-@job("mixed frame, m=20: predict", sizes=SIZES)
+@job("mixed frame, m=20: predict", sizes=SIZES, quick=SIZES[1:2])
 def decide(n: int) -> Contest:
     """Add up the blocks and decide."""
     training = mixed(TRAINING_ROWS)

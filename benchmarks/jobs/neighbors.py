@@ -52,7 +52,6 @@ for columns, asked in ((2, 50_000), (8, 5000), (32, 500)):
     job(
         f"{K} nearest of n, m={columns}: {asked:,} posteriors",
         sizes=(10_000, 1_000_000),
-        quick=(10_000,),
         goals={1_000_000: 1 / 1.2},
         tiny=2000,
     )(partial(answers, columns, asked))
