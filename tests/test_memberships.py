@@ -285,3 +285,16 @@ def test_soft_labels_of_a_class_never_meant_leave_it_empty():
     clf = BayesClassifier(Gaussian("diag")).fit(X, Y)
     assert clf.class_count_.tolist() == [3, 3, 0]
     assert (clf.predict_proba(X)[:, 2] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.uint32, np.int32, np.uint64])
+def test_integers_of_every_size_are_told_apart(dtype):
+    labels = np.array([3, 0, np.iinfo(dtype).max, 3, 7, np.iinfo(dtype).max], dtype)
+    distinct, codes = encode_labels(labels)
+    expected, places = np.unique(labels, return_inverse=True)
+    assert distinct.dtype == dtype
+    np.testing.assert_array_equal(distinct, expected)
+    np.testing.assert_array_equal(codes, places)
+    few = labels[labels < 100]
+    distinct, codes = encode_labels(few)
+    np.testing.assert_array_equal(distinct[codes], few)

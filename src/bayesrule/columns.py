@@ -28,6 +28,7 @@ from bayesrule.frames import NOTHING, as_frame, check_held, held, kind_of
 from bayesrule.gaussian import Gaussian
 from bayesrule.lending import classes_seen, lent
 from bayesrule.memberships import Memberships
+from bayesrule.side_by_side import is_table_of_numbers, laid_in_order
 from bayesrule.stats import Several
 from bayesrule.tables import Table, column_names
 from bayesrule.whole import Whole
@@ -248,15 +249,22 @@ def place_of(name: Any, names: tuple[str, ...]) -> int:
 def read_blocks(
     frame: Any, names: tuple[str, ...], blocks: tuple[Block, ...], readers: Any, estimator: Any
 ) -> Table:
-    """Read each block of columns for its density."""
-    parts = []
+    """Read each block of columns, of a general frame or an Arrow table, for its density."""
+    parts, whole = [], nw.to_native(frame, pass_through=True)
+    arrow = whole is frame
+    if arrow and sum(len(block.columns) for block in blocks) > len(names):
+        whole = laid_in_order(whole)  # once for all who read them
     for block, reader in zip(blocks, readers, strict=True):
-        everything = block.columns == tuple(range(len(names)))
-        columns = frame if everything else frame[:, list(block.columns)]
+        if block.columns == tuple(range(len(names))):
+            columns = whole
+        elif arrow:
+            columns = whole.select(list(block.columns))
+        else:
+            columns = nw.to_native(frame[:, list(block.columns)])
         try:
-            parts.append(reader.read(nw.to_native(columns), estimator))
+            parts.append(reader.read(columns, estimator))
         except (TypeError, ValueError) as error:
-            _explain(error, block, columns)
+            _explain(error, block, nw.from_native(columns))
             raise
     return Table(
         parts=tuple(parts), names=names, layout=blocks, missing=any(p.missing for p in parts)
@@ -316,12 +324,17 @@ class FittedColumns:
         outermost = outer is self or getattr(outer, "columns", None) is self
         if outermost and column_names(X) is not None and hasattr(estimator, "feature_names_in_"):
             _check_feature_names(estimator, X, reset=False)  # names what is missing or new
-        frame, names = as_frame(X, estimator)
+        # A table of numbers alone is what it is, and looking at it in general takes longer than
+        # reading a part of a file.
+        plain = is_table_of_numbers(X) and all(set(b.holds) == {"numbers"} for b in self.blocks)
+        frame, names = (X, column_names(X) or ()) if plain else as_frame(X, estimator)
         if outermost and len(names) != estimator.n_features_in_:
             raise ValueError(
                 f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
                 f"{estimator.n_features_in_} features as input."
             )
+        if plain:
+            return read_blocks(frame, names, self.blocks, self.prepared, estimator)
         schema = [(label, dtype.is_numeric()) for label, dtype in frame.schema.items()]
         for block in self.blocks:
             for j, name, before in zip(block.columns, block.names, block.holds, strict=True):

@@ -143,9 +143,13 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     (array([10, 30]), array([1, 0, 1], dtype=int32))
     """
     labels = as_labels(labels)
-    if labels.size and labels.dtype.kind in "bi":
+    # Unsigned numbers of eight bytes do not fit signed ones.
+    if labels.size and labels.dtype.kind in "biu" and labels.dtype.str[1:] != "u8":
         integers = labels.view(np.int8) if labels.dtype.kind == "b" else labels
-        low, high = (int(v) for v in value_range(integers))
+        if labels.dtype.itemsize == 1:  # there are few at most, whichever there are
+            low, high = np.iinfo(integers.dtype).min, np.iinfo(integers.dtype).max
+        else:
+            low, high = (int(v) for v in value_range(integers))
         if high - low < max(1 << 16, labels.size):
             distinct, codes = rank_small_range(integers, low, high - low + 1)
             return distinct.astype(labels.dtype), codes

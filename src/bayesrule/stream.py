@@ -40,9 +40,12 @@ def chunks(
     with naming(str(part)), opened(part.path) as file:
         used, n_rows, chunk_rows = 0, 0, wanted.chunk_rows
         for batch in _batches(part, wanted, file):
-            for start in range(0, batch.num_rows, chunk_rows):
-                yield batch.slice(start, chunk_rows)
-            n_rows += batch.num_rows
+            size = batch.num_rows
+            slices = [batch.slice(start, chunk_rows) for start in range(0, size, chunk_rows)]
+            del batch
+            while slices:
+                yield slices.pop(0)
+            n_rows += size
             if part.n_rows:
                 now = part.n_bytes * n_rows // part.n_rows
             else:
@@ -204,7 +207,9 @@ class ReadFiles:
         for table in chunks(part, self.wanted, tick):
             with naming(str(part)):
                 chunk = as_chunk(table, self.wanted)
+            del table  # else its memory waits for the next one, which then comes from far away
             yield chunk
+            del chunk
 
 
 def as_chunk(table: pa.Table, wanted: Wanted) -> Chunk:

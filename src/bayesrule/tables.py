@@ -14,13 +14,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from bayesrule.kernels.checks import zero_if_finite
-
-#: Numbers of an Arrow table, by the names of their types.
-ARROW_NUMBERS = {
-    "float",
-    "double",
-    *(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64)),
-}
+from bayesrule.side_by_side import columns_of, is_table_of_numbers
 
 
 @dataclass(frozen=True)
@@ -197,8 +191,9 @@ def read_numbers(
             "Sparse data was passed, but this density needs a dense block of numbers. "
             "Use X.toarray() where memory allows, or a density for sparse counts."
         )
-    _refuse_times(X)
-    numbers = _side_by_side(X)
+    numbers = columns_of(X).T if is_table_of_numbers(X) else None
+    if numbers is None:
+        _refuse_times(X)
     names = column_names(X)
     if numbers is None:
         try:
@@ -274,32 +269,6 @@ def _converts(column: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _side_by_side(X: Any) -> np.ndarray | None:
-    """The columns of an Arrow table of numbers, each copied once; None for anything else.
-
-    By way of the general conversion they would be copied four times, to float64.
-    """
-    if not hasattr(X, "column_names") or not hasattr(X, "itercolumns"):
-        return None
-    types = {str(column.type) for column in X.itercolumns()}
-    if not types or not types <= ARROW_NUMBERS or len(X) == 0:
-        return None
-    import pyarrow as pa
-
-    # Arrow lends again what chunks before gave back; numpy's memory would come page by page from
-    # the system, which takes longer than the copy.
-    dtype = np.dtype(np.float32 if types == {"float"} else np.float64)
-    memory = pa.allocate_buffer(dtype.itemsize * len(X) * len(X.column_names))
-    columns = np.frombuffer(memory, dtype).reshape(-1, len(X))
-    for column, chunks in zip(columns, X.itercolumns(), strict=True):
-        start = 0
-        for chunk in chunks.chunks:
-            # A gap becomes NaN.
-            column[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
-            start += len(chunk)
-    return columns.T
 
 
 def refuse(bad: np.ndarray, table: Table, what: str, advice: str) -> None:
