@@ -63,7 +63,8 @@ def _lying_in_order(X: Any) -> np.ndarray | None:
     width = WIDTHS.get(_type_of_numbers(X.schema) or "")
     if width is None:
         return None
-    whole = begin = None
+    whole: Any = None
+    begin = 0
     for j, column in enumerate(X.itercolumns()):
         if column.num_chunks != 1 or column.null_count:
             return None
