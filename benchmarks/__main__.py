@@ -8,7 +8,8 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,10 @@ def run(options: argparse.Namespace, command: str) -> int:
         for job in chosen:
             for n in job.quick if options.quick else job.sizes:
                 status.update(f"{job.name}, n = {n:,}")
+                since = time.perf_counter()
                 results += compete(job, n, QUICK if options.quick else FULL, clock)
+                took = time.perf_counter() - since
+                console.print(f"{job.name}, n = {n:,}: {took:.1f} s", style="dim", markup=False)
     console.print(report.terminal_table(results))
     for line in report.differences(results):
         console.print(line, style="bold red", markup=False, soft_wrap=True)
@@ -120,8 +124,11 @@ def run(options: argparse.Namespace, command: str) -> int:
     figures: dict[str, list[Figure]] = {}
     if options.page is not None:
         limits = Limits.measured()
-        with console.status("starting, files, threads"):
-            figures = other_figures(options)
+        for title, measure in others(options).items():
+            since = time.perf_counter()
+            with console.status(title):
+                figures[title] = measure()
+            console.print(f"{title}: {time.perf_counter() - since:.1f} s", style="dim")
         text = page(results, chosen, figures, facts, limits, command)
         options.page.write_text(text, encoding="utf-8")
     if options.json is not None:
@@ -130,14 +137,15 @@ def run(options: argparse.Namespace, command: str) -> int:
     return 1 if report.differences(results) else 0
 
 
-def other_figures(options: argparse.Namespace) -> dict[str, list[Figure]]:
-    """What no contest of calls tells, by the headings of the page."""
+def others(options: argparse.Namespace) -> dict[str, Callable[[], list[Figure]]]:
+    """How to measure what no contest of calls tells, by the headings of the page."""
     from benchmarks import files, starting, threads
 
+    rows = int(options.rows)
     return {
-        "Starting": starting.figures(),
-        "Files": files.figures(int(options.rows), int(options.rows / 4), rounds=3),
-        "Threads": threads.figures(),
+        "Starting": partial(starting.figures, at_once=os.cpu_count() or 1),
+        "Files": partial(files.figures, rows, rows // 4, rounds=3),
+        "Threads": threads.figures,
     }
 
 

@@ -378,7 +378,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
 
     # What these tell takes minutes.
     made_up = Figure.of("a made-up figure", [1.0, 2.0, 3.0], goal=2.5, why="it was made up")
-    monkeypatch.setattr(starting, "figures", list)
+    monkeypatch.setattr(starting, "figures", lambda at_once: [])
     monkeypatch.setattr(files, "figures", lambda rows, csv_rows, rounds: [made_up])
     monkeypatch.setattr(threads, "figures", list)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesrule.covariances import SINGULAR
 from bayesrule.kernels import elliptical as loops
+from bayesrule.stats import Sample
 
 #: Sweeps between two looks at what has become of the scatter.
 STRETCH = 25
@@ -285,3 +286,12 @@ def in_turns(
         if not furthest > tolerance:
             break
     return done + 1, furthest
+
+
+def class_by_class(
+    sample: Sample, n_classes: int, shift: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows less the shift in the order of their classes, their weights, and where classes begin."""
+    order = np.argsort(sample.codes, kind="stable")
+    edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
+    return sample.rows[order] - shift, sample.weights[order], edges

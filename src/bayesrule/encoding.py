@@ -7,6 +7,7 @@ profiles were learned is zero in all of them, at equal distance from each known 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,9 @@ from bayesrule.tables import Table, column_names, read_numbers
 SIDE = np.sqrt(0.5)
 #: Categories that one column may have: more are a sign that it holds names or texts.
 MOST = 1000
+
+#: From a column, its name and the estimator to codes and what they stand for.
+ReadCodes = Callable[[Any, str, Any], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,34 @@ class Encoding:
         widths = [1 if labels is None else len(labels) for labels in self.categories]
         return np.repeat(np.arange(len(widths)), widths)
 
-    def read(self, X: Any, estimator: Any) -> Table:
-        """The rows as numbers."""
+    @classmethod
+    def of(cls, X: Any, estimator: Any, read_codes: ReadCodes, no_texts: str) -> Encoding:
+        """Tell numbers from categories, and list the categories.
+
+        ``no_texts`` says, of a column of texts, why it cannot be read and what to do instead.
+        """
+        frame, names = as_frame(X, estimator)
+        holds: list[str] = []
+        categories: list[np.ndarray | None] = []
+        for j, name in enumerate(names):
+            column = frame[:, j]
+            kind = held(column)
+            labels = None
+            if kind == NOTHING:
+                raise ValueError(
+                    f"Input X contains NaN in all rows of column {name!r}: leave it out."
+                )
+            if kind != "numbers" or column.dtype in (nw.Categorical, nw.Enum):
+                if kind != "numbers" and kind_of(column, name) == "texts":
+                    raise ValueError(f"Column {name!r} of X holds texts, {no_texts}")
+                codes, found = read_codes(nw.to_native(frame[:, [j]]), name, estimator)
+                labels = np.sort(found[np.unique(codes[codes >= 0])])
+            holds.append(kind)
+            categories.append(labels)
+        return cls(names, tuple(holds), tuple(categories))
+
+    def columns_of(self, X: Any, estimator: Any) -> Iterator[tuple[str, np.ndarray | None, Any]]:
+        """Name, categories and values of each column of an X like the one this was told of."""
         frame, names = as_frame(X, estimator)
         if len(names) != len(self.names):
             raise ValueError(
@@ -61,67 +91,65 @@ class Encoding:
                 f"The columns of X are {list(names[:10])}, but were {list(self.names[:10])} when "
                 "it was fitted. Put them in the same order."
             )
-        blocks = []
-        for j, (name, before, labels) in enumerate(
-            zip(self.names, self.holds, self.categories, strict=True)
-        ):
+        for j, (name, before) in enumerate(zip(self.names, self.holds, strict=True)):
             check_held(frame[:, j], name, before)
-            column = nw.to_native(frame[:, [j]])
+            yield names[j], self.categories[j], nw.to_native(frame[:, [j]])
+
+    def read(self, X: Any, estimator: Any) -> Table:
+        """The rows as numbers."""
+        names, blocks = [], []
+        for name, labels, column in self.columns_of(X, estimator):
+            names.append(name)
             if labels is None:
                 numbers = read_numbers(column, accept_missing=False, estimator=estimator).numbers
                 assert numbers is not None
                 blocks.append(np.asarray(numbers, np.float64))
                 continue
-            codes, found = _coded(column, name, estimator)
+            codes, found = _codes_without_gaps(column, name, estimator)
             place = places(found, labels)[codes]
             dummies = np.zeros((len(codes), len(labels)))
             known = np.flatnonzero(place >= 0)
             dummies[known, place[known]] = SIDE
             blocks.append(dummies)
-        return Table(np.hstack(blocks), names=names, layout=self)
+        return Table(np.hstack(blocks), names=tuple(names), layout=self)
 
 
-def _coded(column: Any, name: str, estimator: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of a column of categories, and what they stand for; gaps are refused."""
+def codes_of(column: Any, name: str, estimator: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of a column of categories, -1 for a gap, and what they stand for."""
     coded = read_categories(column, estimator).coded
     assert coded is not None
     assert coded.categories is not None
-    codes = coded.codes[:, 0]
+    return coded.codes[:, 0], coded.categories[0]
+
+
+def _codes_without_gaps(column: Any, name: str, estimator: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The same where gaps are refused."""
+    codes, found = codes_of(column, name, estimator)
     gaps = int((codes < 0).sum())
     if gaps:
         raise ValueError(
             f"Input X contains NaN in column {name!r} ({gaps} rows), and profiles take no missing "
             "values. Give the gap a category of its own, or drop those rows."
         )
-    return codes, coded.categories[0]
+    return codes, found
 
 
 def _encode(X: Any, estimator: Any) -> Encoding:
-    """Tell numbers from categories."""
-    frame, names = as_frame(X, estimator)
-    holds, categories = [], []
-    for j, name in enumerate(names):
-        column = frame[:, j]
-        kind = held(column)
-        labels = None
-        if kind == NOTHING:
-            raise ValueError(f"Input X contains NaN in all rows of column {name!r}: leave it out.")
-        if kind != "numbers" or column.dtype in (nw.Categorical, nw.Enum):
-            if kind != "numbers" and kind_of(column, name) == "texts":
-                raise ValueError(
-                    f"Column {name!r} of X holds texts, which have no distance. Turn them into "
-                    "numbers first (a vectoriser), or use Words for them in Columns."
-                )
-            codes, found = _coded(nw.to_native(frame[:, [j]]), name, estimator)
-            labels = np.sort(found[np.unique(codes)])
-            if len(labels) > MOST:
-                raise ValueError(
-                    f"Column {name!r} of X has {len(labels)} categories, more than {MOST}: it "
-                    "seems to name the rows. Leave it out, or group its values."
-                )
-        holds.append(kind)
-        categories.append(labels)
-    return Encoding(names, tuple(holds), tuple(categories))
+    """Tell numbers from categories, of which there may not be too many."""
+    encoding = Encoding.of(
+        X,
+        estimator,
+        _codes_without_gaps,
+        "which have no distance. Turn them into numbers first (a vectoriser), or use Words for "
+        "them in Columns.",
+    )
+    for name, labels in zip(encoding.names, encoding.categories, strict=True):
+        if labels is not None and len(labels) > MOST:
+            raise ValueError(
+                f"Column {name!r} of X has {len(labels)} categories, more than {MOST}: it "
+                "seems to name the rows. Leave it out, or group its values."
+            )
+    return encoding
 
 
 def has_categories(X: Any) -> bool:

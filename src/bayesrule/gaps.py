@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
-from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, in_turns
+from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, class_by_class, in_turns
 from bayesrule.kernels import elliptical as loops
 from bayesrule.missing import missing_patterns
 from bayesrule.stats import Sample
@@ -33,9 +33,7 @@ class Gaps(Layout):
     @classmethod
     def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Gaps:
         """Lay out rows."""
-        order = np.argsort(sample.codes, kind="stable")
-        edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
-        return cls(sample.rows[order] - shift, sample.weights[order], edges)
+        return cls(*class_by_class(sample, n_classes, shift))
 
     def part(self, k: int) -> Gaps:
         a, b = self._edges[k : k + 2]

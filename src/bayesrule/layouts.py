@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, in_turns
+from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, class_by_class, in_turns
 from bayesrule.kernels import elliptical as loops
 from bayesrule.kernels.blocks import block_rows
 from bayesrule.stats import Sample
@@ -112,9 +112,7 @@ class Blocks(Layout):
     @classmethod
     def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Blocks:
         """Lay out rows."""
-        order = np.argsort(sample.codes, kind="stable")
-        edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
-        return cls(sample.rows[order] - shift, sample.weights[order], edges)
+        return cls(*class_by_class(sample, n_classes, shift))
 
     def part(self, k: int) -> Blocks:
         a, b = self._edges[k : k + 2]
