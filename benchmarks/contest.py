@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Call, Pace, Ratio, peak_megabytes, take_turns
+from benchmarks.timing import Call, Pace, Ratio, take_turns, with_peak
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,9 @@ class Contest:
     parts : {name: whole number}
         Peers that would take minutes do one part of so many, and their seconds count so often. It
         must be work that grows as the part does, such as rows that are answered one by one.
+    by_hand : tuple of str
+        Peers that are nobody's program, but the best that we could write of whole arrays; they
+        are shown, and the goal is not about them.
     n_bytes, flops : int
         What no method can do without: bytes of rows to read and of answers to write, and additions
         and multiplications. They tell how far the machine's own limit is.
@@ -34,6 +37,7 @@ class Contest:
     differ: Callable[[Any, Any], str]
     peers: Mapping[str, Call]
     parts: Mapping[str, int] = field(default_factory=dict)
+    by_hand: tuple[str, ...] = ()
     n_bytes: int = 0
     flops: int = 0
 
@@ -108,15 +112,19 @@ def compete(
     n: int,
     pace: Pace,
     clock: Callable[[], float] = time.perf_counter,
-    memory: bool = True,
 ) -> Iterator[Result]:
     """Check that all answers agree, then time those that do; a row for each peer.
 
-    The first calls, which may compile, serve the check and are not timed.
+    The first calls, which may compile, serve the check and are not timed; those of the peers tell
+    their memory too.
     """
     contest = job.make(n)
     ours = contest.ours()
-    differences = {name: contest.differ(ours, call()) for name, call in contest.peers.items()}
+    differences, peaks = {}, {}
+    for name, call in contest.peers.items():
+        theirs, peaks[name] = with_peak(call)
+        differences[name] = contest.differ(ours, theirs)
+        del theirs
     del ours
     for name, difference in differences.items():
         if difference:
@@ -127,7 +135,7 @@ def compete(
     # Numbered, so that no peer's name can be mistaken for ours.
     calls = dict(enumerate([contest.ours, *agreed.values()]))
     seconds = take_turns(calls, pace, clock)
-    peaks = [peak_megabytes(call) if memory else None for call in calls.values()]
+    _, peak = with_peak(contest.ours)
     for i, name in enumerate(agreed, start=1):
         theirs = seconds[i] * contest.parts.get(name, 1)
         yield Result(
@@ -135,12 +143,12 @@ def compete(
             n,
             contest.label(name),
             ratio=Ratio.of(theirs, seconds[0]),
-            goal=job.goals.get(n),
+            goal=None if name in contest.by_hand else job.goals.get(n),
             rounds=len(seconds[0]),
             ours_seconds=float(np.median(seconds[0])),
             peer_seconds=float(np.median(theirs)),
-            ours_megabytes=peaks[0],
-            peer_megabytes=peaks[i],
+            ours_megabytes=peak,
+            peer_megabytes=peaks[name],
             n_bytes=contest.n_bytes,
             flops=contest.flops,
         )

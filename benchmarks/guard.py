@@ -71,7 +71,7 @@ def ratio_of(
         return replace(contest, peers={peer: contest.peers[peer]})
 
     pace = Pace(seconds=0.4 * 2**attempt, least=5 + 2 * attempt, most=2000)
-    (result,) = compete(replace(job, make=make), n, pace, clock, memory=False)
+    (result,) = compete(replace(job, make=make), n, pace, clock)
     return (0.0, result.difference) if result.ratio is None else (result.ratio.median, "")
 
 
@@ -98,7 +98,7 @@ def measured(jobs: Sequence[Job], clock: Callable[[], float]) -> Iterator[tuple[
 
     for job in jobs:
         n = job.sizes[0]
-        found = [r for r in compete(job, n, QUICK, clock, memory=False) if r.ratio]
+        found = [r for r in compete(job, n, QUICK, clock) if r.ratio]
         fastest = min(found, key=lambda r: r.peer_seconds or 0.0)
         peer = fastest.peer.partition(", of 1 /")[0]
         ratios = sorted(ratio_of(job, n, peer, 0, clock)[0] for _ in range(3))

@@ -94,15 +94,13 @@ def page(
 
 
 def best_peers(results: Sequence[Result]) -> list[Result]:
-    """Of each job and size the row of the fastest peer that agrees."""
-    best: dict[tuple[str, int], Result] = {}
-    for result in results:
-        before = best.get((result.job, result.n))
-        if result.ratio and (
-            before is None or (result.peer_seconds or 0) < (before.peer_seconds or 0)
-        ):
-            best[result.job, result.n] = result
-    return list(best.values())
+    """Of each job and size the fastest peer that agrees, and the fastest that the goal is about."""
+    shown = []
+    for _, group in groupby(results, key=lambda result: (result.job, result.n)):
+        rows = sorted((r for r in group if r.ratio), key=lambda r: r.peer_seconds or 0.0)
+        asked = [r for r in rows if r.goal is not None]
+        shown += [r for r in rows if r in rows[:1] or r in asked[:1]]
+    return shown
 
 
 def summary(shown: Sequence[Result], figures: Mapping[str, Sequence[Figure]]) -> str:

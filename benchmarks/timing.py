@@ -85,24 +85,30 @@ class Ratio:
         return cls(float(np.median(peer) / np.median(ours)), float(low), float(high))
 
 
-def peak_megabytes(call: Call) -> float | None:
-    """Resident memory a call adds at its highest, its answer included; None where unknown.
+def with_peak(call: Call) -> tuple[Any, float | None]:
+    """A call's answer, and the megabytes it adds at its highest, the answer included.
 
-    Asking the kernel (Linux only) counts what compiled code allocates too, which Python's own
-    tracing never sees. Memory freed earlier is given back first, or the call could reuse it unseen.
+    Asking the kernel counts what compiled code allocates too, which Python's own tracing never
+    sees; where there is no Linux to ask, it is None. Memory freed earlier is given back first, or
+    the call could reuse it unseen.
     """
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     gc.collect()
+    before = _resident_from_now_on()
+    answer = call()
+    if before is None:
+        return answer, None
+    peak = kilobytes(Path("/proc/self/status").read_text(), "VmHWM")
+    return answer, max(peak - before, 0.0) / 1024
+
+
+def _resident_from_now_on() -> float | None:
+    """Kilobytes held now, with the high-water mark set back to them."""
     try:
         ctypes.CDLL(None).malloc_trim(0)
-        reset.write_text("5")  # sets the high-water mark back to what is held now
-        before = kilobytes(status.read_text(), "VmRSS")
-        answer = call()
-        peak = kilobytes(status.read_text(), "VmHWM")
+        Path("/proc/self/clear_refs").write_text("5")
+        return kilobytes(Path("/proc/self/status").read_text(), "VmRSS")
     except (OSError, AttributeError, LookupError):
         return None
-    del answer
-    return max(peak - before, 0.0) / 1024
 
 
 def kilobytes(status: str, field: str) -> float:

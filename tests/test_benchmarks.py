@@ -23,7 +23,7 @@ from benchmarks.jobs import JOBS
 from benchmarks.jobs.minimax import optima_differ, solve
 from benchmarks.limits import Limits
 from benchmarks.page import HEADER, best_peers, contest_row, page, reason
-from benchmarks.timing import Pace, Ratio, peak_megabytes, take_turns
+from benchmarks.timing import Pace, Ratio, take_turns, with_peak
 
 THREE_ROUNDS = Pace(seconds=0.0, least=3, most=3)
 
@@ -232,6 +232,14 @@ def test_a_peer_s_part_counts_as_the_whole() -> None:
     assert (result.peer, result.peer_seconds) == ("peer, of 1 / 100", 300.0)
 
 
+def test_the_goal_is_not_about_what_was_written_by_hand() -> None:
+    clock = Clock()
+    job = fake_job(clock, goal=3.5)
+    contest = replace(job.make(7), by_hand=("peer",))
+    (result,) = compete(replace(job, make=lambda n: contest), 7, THREE_ROUNDS, clock)
+    assert (result.goal, result.verdict) == (None, "")
+
+
 def test_a_missed_goal_is_short() -> None:
     clock = Clock()
     (result,) = compete(fake_job(clock, goal=3.5), 7, THREE_ROUNDS, clock)
@@ -242,11 +250,12 @@ def test_peak_counts_what_a_call_holds_at_its_highest() -> None:
     def waste() -> None:
         np.ones(8 << 20)  # 64 MB, gone when the call ends
 
-    peak = peak_megabytes(waste)
+    _, peak = with_peak(waste)
     if peak is None:
         pytest.skip("only Linux tells the peak of a call")
     assert 60 < peak < 100
-    small = peak_megabytes(lambda: None)
+    answer, small = with_peak(lambda: 7)
+    assert answer == 7
     assert small is not None
     assert small < 5
 
@@ -268,6 +277,9 @@ def test_the_page_shows_the_fastest_peer_that_agrees() -> None:
         row_of(peer="wrong", peer_seconds=1.0, ratio=None, difference="another answer"),
     ]
     assert [row.peer for row in best_peers(rows)] == ["fast"]
+    # Where the goal is not about the fastest, both are shown.
+    rows[0] = replace(rows[0], goal=3.0)
+    assert [row.peer for row in best_peers(rows)] == ["fast", "slow"]
 
 
 def test_jobs_are_held_against_the_limits_of_the_machine() -> None:
