@@ -72,8 +72,8 @@ def equal_weights(n: int) -> Contest:
 
 
 SWEEPS = (
-    "A plain fit goes over the rows once. A robust one whitens, weighs and adds them up again until "
-    "the weights settle, in ten to thirty sweeps, the products of which are all that takes time."
+    "A plain fit goes over the rows once. A robust one whitens, weighs and adds them up again, "
+    "sweep after sweep, until the weights settle."
 )
 SHAPES = ((5000, 10, 5), (50_000, 20, 5), (2000, 100, 3))
 for n, m, n_classes in SHAPES:
