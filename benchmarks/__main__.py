@@ -87,6 +87,7 @@ def run(options: argparse.Namespace, command: str) -> int:
     from rich.console import Console
 
     from benchmarks import report
+    from benchmarks.apart import apart
     from benchmarks.contest import compete
     from benchmarks.jobs import JOBS
     from benchmarks.limits import Limits
@@ -114,7 +115,8 @@ def run(options: argparse.Namespace, command: str) -> int:
             for n in job.quick if options.quick else job.sizes:
                 status.update(f"{job.name}, n = {n:,}")
                 since = time.perf_counter()
-                results += compete(job, n, QUICK if options.quick else FULL, clock)
+                pace = QUICK if options.quick else FULL
+                results += apart(lambda job=job, n=n, pace=pace: list(compete(job, n, pace, clock)))
                 took = time.perf_counter() - since
                 console.print(f"{job.name}, n = {n:,}: {took:.1f} s", style="dim", markup=False)
     console.print(report.terminal_table(results))

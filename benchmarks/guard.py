@@ -1,10 +1,10 @@
 """Has anything become slower? ``python -m benchmarks.guard [pattern] [--store]``.
 
-Every job of the grid runs at its smallest size beside one other program, which is the yardstick: a
-machine that is busy, or another one, slows both. What counts is the ratio of processor times on one
-thread, of medians over rounds in which both take turns, held against the ratio that was stored. A
-job fails if it is more than 1.3 times as slow as then, and is so again whenever it is measured
-anew, with ever more rounds: noise passes, a slower loop stays.
+Every job of the grid runs at its smallest size, in a process of its own, beside one other program,
+which is the yardstick: a machine that is busy, or another one, slows both. What counts is the ratio
+of processor times on one thread, of medians over rounds in which both take turns, held against the
+ratio that was stored. A job fails if it is more than 1.3 times as slow as then, and is so again
+whenever it is measured anew, with ever more rounds: noise passes, a slower loop stays.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.__main__ import THREAD_VARIABLES
+from benchmarks.apart import apart
 from benchmarks.cache import compiled_here
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def ratio_of(
         return replace(contest, peers={peer: contest.peers[peer]})
 
     pace = Pace(seconds=0.4 * 2**attempt, least=5 + 2 * attempt, most=2000)
-    (result,) = compete(replace(job, make=make), n, pace, clock)
+    (result,) = apart(lambda: list(compete(replace(job, make=make), n, pace, clock)))
     return (0.0, result.difference) if result.ratio is None else (result.ratio.median, "")
 
 
@@ -98,7 +99,8 @@ def measured(jobs: Sequence[Job], clock: Callable[[], float]) -> Iterator[tuple[
 
     for job in jobs:
         n = job.sizes[0]
-        found = [r for r in compete(job, n, QUICK, clock) if r.ratio]
+        rows = apart(lambda job=job, n=n: list(compete(job, n, QUICK, clock)))
+        found = [r for r in rows if r.ratio]
         fastest = min(found, key=lambda r: r.peer_seconds or 0.0)
         peer = fastest.peer.partition(", of 1 /")[0]
         ratios = sorted(ratio_of(job, n, peer, 0, clock)[0] for _ in range(3))

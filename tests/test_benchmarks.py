@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from bayesrule.density import Density
 from benchmarks import files, guard, jobs, starting, threads
 from benchmarks.__main__ import THREAD_VARIABLES, main
 from benchmarks.agreement import decisions_differ, fits_differ, probabilities_differ
+from benchmarks.apart import apart
 from benchmarks.contest import Contest, Job, Result, compete
 from benchmarks.figures import Figure
 from benchmarks.jobs import JOBS
@@ -377,6 +379,24 @@ def test_the_guard_lets_noise_pass(
     assert guarded(1.0) == 0
     assert tried == [0, 1]
     assert "measured 2 times" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------ processes
+
+
+def test_work_apart_answers_or_raises_and_leaves_nothing_behind() -> None:
+    left: list[int] = []
+
+    def work(n: int) -> int:
+        left.append(n)
+        return 1 // n
+
+    assert apart(lambda: work(1)) == 1
+    with pytest.raises(ZeroDivisionError):
+        apart(lambda: work(0))
+    with pytest.raises(RuntimeError, match="code 3"):
+        apart(lambda: os._exit(3))
+    assert left == []
 
 
 # ------------------------------------------------------------------ the command
