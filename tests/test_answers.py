@@ -254,8 +254,9 @@ def test_nothing_but_bad_rows(tmp_path: Path) -> None:
 class FullDisk:
     """A file system on which the n-th write fails, whoever writes, and every one after it."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int = errno.ENOSPC):
         self.left = 10**9
+        self.number = number
         self.writes = 0
         monkeypatch.setattr("builtins.open", self.open_with(open))
         for name in ("fsync", "replace"):
@@ -265,7 +266,7 @@ class FullDisk:
         self.writes += 1
         self.left -= 1
         if self.left < 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise OSError(self.number, os.strerror(self.number))
 
     def counted(self, function: Any) -> Any:
         def call(*args: Any) -> Any:

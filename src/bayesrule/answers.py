@@ -262,8 +262,8 @@ def _to_new_folder(
         raise FileExistsError(f"{out!r} is there already. Name a new folder, or a .parquet file.")
     target = os.path.realpath(out)
     aside = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
-    os.mkdir(aside)
     try:
+        os.mkdir(aside)
         work = partial(deciding.to_folder, aside)
         written = [found for _, found in in_order(work, parts, executor, tick)]
         if not any(found.skipped is None for found in written):

@@ -62,14 +62,20 @@ def _write_elsewhere(address: str, write: Callable[[BinaryIO], Any]) -> None:
         raise
 
 
+def _is_aside(name: str | bytes | int) -> bool:
+    """Whether a name is that of an unfinished file, which says nothing to who asked for another."""
+    base = os.path.basename(os.fsdecode(name)) if isinstance(name, (str, bytes)) else ""
+    return base.startswith(".") and base.endswith(".part")
+
+
 @contextmanager
 def _named(path: str) -> Iterator[None]:
     """Let an error of the disk say which file could not be written."""
     try:
         yield
     except OSError as error:
-        if error.filename is None and error.errno is not None:
-            error.filename = path
+        if error.errno is not None and (error.filename is None or _is_aside(error.filename)):
+            error.filename, error.filename2 = path, None
         elif path not in str(error):
             error.args = (f"{path} could not be written: {error}",)
         raise
