@@ -83,6 +83,16 @@ def test_it_prints_and_exports():
     assert [m["name"] for m in found.to_dict()["models"]] == list(found.to_frame().index)
 
 
+def test_decisions_that_are_no_classes_have_no_accuracy_to_show():
+    X, y = IRIS
+    gain = {k: {"keep": float(k == 1), "send back": float(k != 1)} for k in range(3)}
+    found = compare({"lda": recipes.lda(gain=gain)}, X, y)
+    assert np.isnan(found.models[0].accuracy)
+    assert "accuracy" not in str(found)
+    assert "nan" not in str(found)
+    assert "accuracy" in str(compare({"lda": recipes.lda()}, X, y))
+
+
 def test_weights_are_repeats():
     X, y = IRIS
     order = np.argsort(np.random.default_rng(0).random(len(y)))

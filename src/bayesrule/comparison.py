@@ -93,8 +93,10 @@ class Comparison:
         money = in_column([m.expected_gain for m in self.models])
         low = in_column([m.interval[0] for m in self.models])
         high = in_column([m.interval[1] for m in self.models])
-        header = ["model", "expected gain", f"{level} interval", "behind", level, "accuracy", "s"]
-        table = [header]
+        # Decisions that are no classes are neither right nor wrong.
+        judged = not all(np.isnan(model.accuracy) for model in self.models)
+        header = ["model", "expected gain", f"{level} interval", "behind", level]
+        table = [[*header, *(["accuracy"] if judged else []), "s"]]
         for model, gain, lower, upper in zip(self.models, money, low, high, strict=True):
             behind = f"{model.behind_interval[0]:.4g} to {model.behind_interval[1]:.4g}"
             best = model is self.models[0]
@@ -105,7 +107,7 @@ class Comparison:
                     f"{lower} to {upper}",
                     "best" if best else f"{model.behind:.4g}",
                     "" if best else behind,
-                    f"{model.accuracy:.4f}",
+                    *([f"{model.accuracy:.4f}"] if judged else []),
                     f"{model.seconds:.2g}",
                 ]
             )
