@@ -13,7 +13,7 @@ JOBS ?= 2
 # Two targets may need the same environment, and pip must not run in it twice at once.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow fuzz check lint types format bench bench-guard docs linkcheck reproduce reproduce-full changelog clean
+.PHONY: help demo test test-slow fuzz check coverage lint types format bench bench-guard docs linkcheck reproduce reproduce-full changelog clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,12 @@ fuzz: $(VENV)/.has-test ## Read 200,000 broken model files; goes on where it was
 	$(BIN)/python tests/fuzzing.py
 
 check: lint types test ## All that must pass: lint, types, tests
+
+coverage: $(VENV)/.has-dev ## Show which lines outside compiled loops no test runs
+	rm -rf .cache/coverage && mkdir -p .cache/coverage
+	$(BIN)/python -m coverage run -m pytest -q -n $(JOBS)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 lint: $(VENV)/.has-dev ## Look for mistakes and stray layout
 	$(BIN)/ruff check .
