@@ -49,7 +49,10 @@ def figures() -> list[Figure]:
     for name, call in calls().items():
 
         def on(n: int, call: Callable[[], Any] = call) -> None:
-            os.environ["BAYESRULE_NUM_THREADS"] = str(n)
+            if n == 1:
+                os.environ["BAYESRULE_NUM_THREADS"] = "1"
+            else:  # as by default
+                os.environ.pop("BAYESRULE_NUM_THREADS", None)
             call()
 
         turns = {n: partial(on, n) for n in (1, n_threads)}

@@ -48,6 +48,24 @@ def test_blocks_run_on_as_many_threads_as_asked(monkeypatch):
     assert seen.isdisjoint({threading.get_ident()})
 
 
+def test_threads_are_started_by_default_where_they_are_worth_it(monkeypatch):
+    monkeypatch.delenv("BAYESRULE_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    now = [0.0]
+    monkeypatch.setattr(blocks.time, "perf_counter", lambda: now[0])
+    mine = threading.get_ident()
+    for seconds, elsewhere in ((1e-4, False), (1.0, True)):
+
+        def work(start, stop, seconds=seconds):
+            now[0] += seconds
+            return start, threading.get_ident()
+
+        found = list(map_blocks(work, 10, 1))
+        assert [start for start, _ in found] == list(range(10))
+        assert found[0][1] == mine
+        assert all((ident != mine) == elsewhere for _, ident in found[1:])
+
+
 def test_an_error_in_a_block_comes_out(monkeypatch):
     monkeypatch.setenv("BAYESRULE_NUM_THREADS", "3")
 

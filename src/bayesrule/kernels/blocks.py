@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +20,10 @@ Result = TypeVar("Result")
 #: Bytes of one block of float64 rows: small enough for a core's cache, large enough that the
 #: interpreter's share of the time vanishes.
 BLOCK_BYTES = 1 << 21
+
+#: Seconds of work on one thread from which a pool is started unless a number of threads was asked
+#: for: below, starting threads and waking them on a busy machine costs more than they bring.
+WORTH = 0.02
 
 
 #: What holds for the current thread only.
@@ -46,13 +51,18 @@ def thread_count() -> int:
 
     joblib and Dask set ``OMP_NUM_THREADS`` in their workers, so nested jobs do not oversubscribe.
     """
-    for variable in ("BAYESRULE_NUM_THREADS", "OMP_NUM_THREADS"):
-        setting = os.environ.get(variable, "")
-        if setting.isdigit() and int(setting) > 0:
-            return int(setting)
+    asked = _asked("BAYESRULE_NUM_THREADS") or _asked("OMP_NUM_THREADS")
+    if asked:
+        return asked
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _asked(variable: str) -> int:
+    """The number of threads that a variable of the environment asks for; 0 where it does not."""
+    setting = os.environ.get(variable, "")
+    return int(setting) if setting.isdigit() else 0
 
 
 def map_blocks(
@@ -61,12 +71,20 @@ def map_blocks(
     """Yield ``work(start, stop)`` for every block, in order; ``None`` means one block of all rows.
 
     A pool is made per call and only when there are at least two blocks for each thread: threads
-    kept alive would be dead after a fork, and small jobs are over before a pool has started.
+    kept alive would be dead after a fork, and small jobs are over before a pool has started. How
+    long the first block takes tells whether the others are worth one, unless
+    ``BAYESRULE_NUM_THREADS`` says that they are.
     """
     size = n_rows if rows_per_block is None else rows_per_block
     spans = [(start, min(start + size, n_rows)) for start in range(0, n_rows, max(1, size))]
     threads = min(thread_count(), len(spans) // 2)
-    if threads <= 1 or getattr(_here, "alone", False):
+    alone = threads <= 1 or getattr(_here, "alone", False)
+    if not alone and not _asked("BAYESRULE_NUM_THREADS"):
+        since = time.perf_counter()
+        first = work(*spans.pop(0))
+        alone = (time.perf_counter() - since) * len(spans) < WORTH
+        yield first
+    if alone:
         for start, stop in spans:
             yield work(start, stop)
         return
