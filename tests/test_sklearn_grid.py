@@ -44,7 +44,7 @@ def every(kind: Any, **settings: Any) -> Iterator[Any]:
 
 
 def densities() -> Iterator[Any]:
-    """Every density under many settings."""
+    """Every density under many settings, with as many parts as the checks' three classes need."""
     four = ("full", "tied", "diag", "spherical")
     metrics = ("raw", "standardised", "within", "lda")
     yield from every(
@@ -93,17 +93,18 @@ def densities() -> Iterator[Any]:
         weights=("uniform", "distance"),
         smoothing=(0.0, 0.5),
     )
-    yield from every(Neighbors, k=(1, 3), edited=(True,), condensed=(False, True))
+    yield from every(Neighbors, k=(1, 3), edited=(True,))
+    yield from every(Neighbors, k=(1,), edited=(False, True), condensed=(True,))
     yield from every(
         Cells,
-        max_cells=(8, 200),
+        max_cells=(40, 200),
         boundaries=("optimized", "equal", "uniform"),
         smoothing=(0, 2, "auto"),
         validation=(None, 0.5),
     )
     for profiles in (
-        *every(KMeansProfiles, n_profiles=(2, 9), metric=metrics, per_class=(False, True)),
-        *every(FuzzyProfiles, n_profiles=(2, 9), fuzziness=(1.05, 3.0), metric=metrics),
+        *every(KMeansProfiles, n_profiles=(12, 20), metric=metrics, per_class=(False, True)),
+        *every(FuzzyProfiles, n_profiles=(12, 20), fuzziness=(1.05, 3.0), metric=metrics),
         *every(MixtureProfiles, n_profiles=(2, 5), covariance=("full", "diag")),
         *every(TreeProfiles, n_profiles=(2, 30)),
         *every(ForestProfiles, n_partitions=(2,), n_profiles=(3, "root")),

@@ -23,7 +23,7 @@ from typing import Any
 import fuzzing
 import numpy as np
 import pytest
-from fuzzing import Content, members_of, npy, zipped
+from breaking import Content, members_of, npy, zipped
 
 from bayesrule.classifier import BayesClassifier
 from bayesrule.columns import Columns

@@ -16,6 +16,7 @@ from typing import Any
 import fuzzing
 import numpy as np
 import pytest
+from breaking import Breaker
 
 from bayesrule.store import ModelFileError, load
 
@@ -35,11 +36,11 @@ def test_broken_files_give_a_model_or_the_error() -> None:
 
 def test_executions_are_told_by_their_numbers() -> None:
     files = [path.read_bytes() for path in sorted(fuzzing.FOLDER.glob("*.bayes"))[:3]]
-    one, other = fuzzing.Breaker(files, 5), fuzzing.Breaker(files, 5)
+    one, other = Breaker(files, 5), Breaker(files, 5)
     several = [one.broken(number) for number in range(20)]
     assert [other.broken(number) for number in (3, 17, 3)] == [several[i] for i in (3, 17, 3)]
     assert len({data for _, data in several}) > 15
-    assert several != [fuzzing.Breaker(files, 6).broken(number) for number in range(20)]
+    assert several != [Breaker(files, 6).broken(number) for number in range(20)]
 
 
 class Answering:
