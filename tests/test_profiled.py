@@ -128,8 +128,8 @@ def test_paper_reading_says_what_fixes_its_priors():
 
 
 def test_an_empty_profile_gives_the_priors():
-    # No row is near the third centre; a class that misses a profile has no density there.
-    X, y = [[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]
+    # All rows are on centres, so that no other profile has any of them.
+    X, y = [[0.0], [0.0], [5.0], [5.0]], [0, 0, 1, 1]
     profiles = FuzzyProfiles(fuzziness=1.0 + 1e-9, centers=[[0.0], [5.0], [100.0]])
     clf = BayesClassifier(Profiled(profiles), [0.3, 0.7]).fit(X, y)
     with warnings.catch_warnings():
