@@ -1,7 +1,9 @@
 """DBC, SPDBC and a forest of profiles under wrong labels and shaken features (SUM 2024).
 
 The paper does not say how folds are dealt or k-means is started; plain shuffled folds and a single
-start come nearest to the figures that are known of it, which stand beside ours.
+start come nearest to the figures that are known of it, which stand beside ours. T and m are the
+paper's for each set, and beside that are chosen inside each training part: ten deals of ten folds
+there and five of five outside are some five minutes of one core for all sets together.
 """
 
 from __future__ import annotations
@@ -261,23 +263,26 @@ def experiment(page: Page, repeats: int, sets: Sequence[str]) -> None:
 def otherwise(page: Page, repeats: int, sets: Sequence[str]) -> None:
     """Other folds and other starts of k-means, which the paper does not tell."""
     page.text(
-        "How folds were dealt, and how often k-means was started, is not known. Above or below the "
-        f"known figures (hard/soft) by {repeats} x 5 folds on the two smallest sets, with noise "
-        "drawn anew:"
+        "How folds were dealt, how often k-means was started and from which seed is not known. Two "
+        f"of the smaller sets, hard/soft above or below the known figures, by {repeats} x 5 folds "
+        "with noise drawn anew:"
     )
+    protocols = [(KFold, "plain", 1, seed) for seed in range(3)]
+    protocols += [(KFold, "plain", 10, 0)]
+    protocols += [(StratifiedKFold, "stratified", starts, 0) for starts in (1, 10)]
     rows = []
-    for folds, dealt_so in ((KFold, "plain"), (StratifiedKFold, "stratified")):
-        for starts in (1, 10):
-            row = [f"{dealt_so} folds, {starts} start{'s' * (starts > 1)}"]
-            for name in sets:
-                models = {
-                    key: model.set_params(density__profiles__n_init=starts)
-                    for key, model in of_paper(name).items()
-                }
-                part = f"{dealt_so}-{starts}"
-                found = ends(at_ends(page, part, models, name, repeats, folds)).T
-                row += [f"{h:+.3f}/{s:+.3f}" for h, s in found - np.array(KNOWN[name])]
-            rows.append(row)
+    for folds, dealt_so, starts, seed in protocols:
+        settings = {"n_init": starts, "random_state": seed}
+        row = [f"{dealt_so} folds, " + (f"1 start, seed {seed}" if starts == 1 else "10 starts")]
+        for name in sets:
+            models = {
+                key: model.set_params(**{f"density__profiles__{k}": v for k, v in settings.items()})
+                for key, model in of_paper(name).items()
+            }
+            part = f"{dealt_so}-{starts}-{seed}"
+            found = ends(at_ends(page, part, models, name, repeats, folds)).T
+            row += [f"{h:+.3f}/{s:+.3f}" for h, s in found - np.array(KNOWN[name])]
+        rows.append(row)
     page.table(["", *(f"{name} {at}" for name in sets for at in CONDITIONS)], rows)
 
 
@@ -297,7 +302,15 @@ def chosen(page: Page, inner: int, repeats: int, sets: Sequence[str]) -> None:
     beside_known(page, found)
     ahead = np.mean([ends(of)[1] - ends(of)[0] for of in found.values()], axis=0)
     told = ", ".join(f"{x:+.4f} ({c})" for x, c in zip(ahead, CONDITIONS, strict=True))
-    page.text(f"Soft is ahead of hard on the mean by {told}.")
+    paper = {name: curves(page, of_paper(name), name, repeats) for name in found}
+    means = np.mean([ends(of).T for of in paper.values()], axis=0)
+    theirs = ", ".join(
+        f"{h:.3f}/{x:.3f} ({c})" for (h, x), c in zip(means, CONDITIONS, strict=True)
+    )
+    page.text(
+        f"Soft is ahead of hard on the mean by {told}. On the same folds the mean with the paper's "
+        f"T and m is {theirs}."
+    )
 
 
 def forests(page: Page, repeats: int, few: int, sets: Sequence[str], others: Sequence[str]) -> None:
@@ -328,7 +341,7 @@ def fill(page: Page, full: bool) -> None:
     sets = [*SETTINGS]
     experiment(page, 20 if full else 2, sets)
     otherwise(page, 20 if full else 2, ["zoo", "glass"])
-    chosen(page, 10 if full else 1, 20 if full else 1, sets)
+    chosen(page, 10 if full else 1, 5 if full else 1, sets)
     # In short: one deal, and the two small ones of the other sets.
     repeats, few, others = (20, 2, OTHERS) if full else (1, 1, OTHERS[:2])
     forests(page, repeats, few, sets, others)
@@ -336,25 +349,29 @@ def fill(page: Page, full: bool) -> None:
     page.text(
         """
         What follows: soft profiles are ahead of hard ones on the mean at every level of both
-        noises, by about a point. The full run is within .015 of the known figures but for four of
-        48. Three are of noisy zoo, with 101 rows the smallest set: ours are higher, by .022 with
-        wrong labels (hard), by .025 (hard) and .027 (soft) with noise of features. One is of clean
-        glass, .016 higher (hard). Why is not known: the known figures come from other folds and
-        other draws of noise.
+        noises, by about a point. With plain shuffled folds and one start of k-means the full run is
+        within .015 of the known figures but for one of 48, glass without noise, .016 higher (hard);
+        the means over the sets are within .003. A single start hangs on its seed, which is one for
+        all folds: from two others that figure is .008 and .011 higher, and so within .015 too.
+        Stratified folds, or ten starts, put zoo and glass up to .027 above the known figures, which
+        fit plain folds and a single start.
 
         What was chosen where: T and m of the first part are the paper's, which does not say how
-        they were found. The second part chooses them inside each training part, by one deal of ten
-        folds, where ten deals would take ten times as long; its own single deal of five folds
-        leaves small sets uncertain by several points. The forest's settings were found by trials on
-        the eight sets, once for all of them; other models are as they come and were not tuned.
-        Twenty deals of folds judge the paper's models and the forest alone, two deals all that
-        stands beside other models, so that the forest's figures differ between the tables.
+        they were found. The second part chooses them inside each training part, by ten deals of ten
+        folds; of the folds outside there are five deals instead of twenty. Chosen so, hard and soft
+        are ahead of the paper's settings on the mean in all three conditions, most of it on
+        dermatology and glass, which want more profiles than the paper's 18; under noise of features
+        breast cancer loses some two points by it, since left-out rows without that noise cannot
+        warn of it. The forest's settings were found by trials on the eight sets, once for all of
+        them; other models are as they come and were not tuned. Twenty deals of folds judge the
+        paper's models and the forest alone, two deals all that stands beside other models, so that
+        the forest's figures differ between the tables.
 
         On the eight sets the forest reaches its three goals and leads under both noises. It does
-        not lead on clean rows, where random forest is .0045 ahead on the same folds, most of it on
-        glass. On the sets that had no part in its design, it leads under noise of features only:
-        random forest is .025 ahead on clean rows, and .005 ahead with wrong labels, where it leads
-        on satimage and ionosphere. Two deals of folds do not tell .005 from nothing; that the
-        forest leads there cannot be said.
+        not lead on clean rows, where random forest is .006 ahead on the same folds, most of it on
+        glass. On the sets that had no part in its design it leads under noise of features, by .002
+        on nearest neighbours, and with wrong labels, by .004 on random forest; two deals of folds
+        do not tell either from nothing. On clean rows random forest is .027 ahead there, gradient
+        boosting .019 and logistic regression .001.
         """
     )

@@ -31,7 +31,7 @@ def test_iris_comes_out_as_known(tmp_path, monkeypatch):
     figures = np.array(re.findall(r"(0\.\d+)", rows[0]), float).reshape(3, 4)
     np.testing.assert_allclose(figures[:, :2], figures[:, 2:], atol=0.04)
     apart = np.array(re.findall(r"([+-]0\.\d+)/([+-]0\.\d+)", text), float)
-    assert apart.shape == (4 * 3, 2)  # four protocols, three conditions
+    assert apart.shape == (6 * 3, 2)  # six protocols, three conditions
     assert np.abs(apart).max() < 0.1
     figures = np.array(re.findall(r"(0\.\d+)", rows[1]), float).reshape(3, 4)
     np.testing.assert_allclose(figures[:, :2], figures[:, 2:], atol=0.07)
