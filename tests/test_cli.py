@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -144,7 +146,7 @@ def test_several_files_are_one(folder, tmp_path, capsys):
         ("fit {train} {train} --target state", 2, "train.parquet is named twice"),
         ("fit {train} {test}.gone --target state", 2, "test.parquet.gone"),
         ("fit {folder}/*.orc --target state", 2, "No file matches"),
-        ("fit {train} {model} --target state", 1, "rule.bayes"),
+        ("fit {train} {model} --target state", 2, "rule.bayes"),
         ("fit {train} {gaps} --target state", 1, "gaps.parquet"),
         ("fit {train} {test} --target state --model qda --set shrinkage=7", 1, "shrinkage"),
         ("fit {train} {test} --target state --gain sick:a=1,well:a=2", 1, "'ill'"),
@@ -167,6 +169,62 @@ def test_one_line_says_what_is_wrong_with_several_files(
     assert run([*line.format(**places).split(" "), "-o", str(tmp_path / "out.bayes")]) == code
     assert message in said(capsys)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("fit {model} --target state", 2, "named like a model file, but data are expected"),
+        ("evaluate {folder}/rules.bayes {test} --target state", 2, "Did you mean"),
+        ("evaluate {model} {test} --target stat", 2, "did you mean 'state'"),
+        ("evaluate {test} {test} --target state", 1, "no model file at all"),
+        ("predict {model} {test} --keep stat -o {out}.csv", 2, "did you mean 'state'"),
+        ("predict {model} {test} -o {out}.xlsx", 2, "let it end in .csv"),
+        ("predict {model} {folder}/*.orc -o {out}.csv", 2, "No file matches"),
+        ("rule {model} --priors minimax -o {out}.bayes", 1, "bayesrule fit --priors minimax"),
+        ("report {model} {other} --target state -o {out}.html", 1, "a feature; it has"),
+    ],
+)
+def test_one_line_says_what_is_wrong_with_what_a_model_is_given(
+    folder, tmp_path, tmp_path_factory, capsys, line, code, message
+):
+    other = tmp_path_factory.mktemp("other") / "other.csv"
+    other.write_text("a,state\n1,ill\n2,well\n")
+    places = {"model": folder / "rule.bayes", "test": folder / "test.parquet", "folder": folder}
+    filled = line.format(**places, other=other, out=tmp_path / "out")
+    assert run(filled.split(" ")) == code
+    assert message in said(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_single_class_is_fitted_with_a_note(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text("a,y\n1,x\n2,x\n3,x\n")
+    assert (
+        run(["fit", str(tmp_path / "rows.csv"), *words("--target y -o"), str(tmp_path / "m.bayes")])
+        == 0
+    )
+    assert "note: All rows are of the class x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
+def test_rows_may_be_piped_in(folder, tmp_path, ending):
+    rows = pq.read_table(folder / "test.parquet").drop_columns(["state"])
+    data = tmp_path / f"rows.{ending}"
+    if ending == "csv.gz":
+        data.write_bytes(gzip.compress(_csv_of(rows)))
+    else:
+        reading.write_rows(rows, data)
+    line = [sys.executable, "-m", "bayesrule", "predict", str(folder / "rule.bayes")]
+    asked = subprocess.run([*line, str(data)], capture_output=True, check=True)
+    piped = subprocess.run([*line, "-"], input=data.read_bytes(), capture_output=True, check=True)
+    assert piped.stdout == asked.stdout
+    assert asked.stdout.count(b"\n") == len(rows) + 1
+
+
+def _csv_of(rows) -> bytes:
+    sink = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(rows, sink)
+    return sink.getvalue().to_pybytes()
 
 
 def test_compare_prints_a_table_and_draws_a_picture(folder, tmp_path, capsys):

@@ -18,6 +18,7 @@ from bayesrule import (
     CellProfiles,
     ForestProfiles,
     FuzzyProfiles,
+    Minimax,
     MixtureProfiles,
     Profiled,
     TreeProfiles,
@@ -85,6 +86,25 @@ def test_v_of_two_classes_is_below_both_lines_and_touches_them():
     assert free.solution.value == pytest.approx(free.values.max(), abs=5e-3)
     line = free.ax_.get_lines()[2].get_ydata()
     assert np.ptp(line) < 1e-6  # the randomised rule risks the same whatever the prior
+
+
+def test_v_is_drawn_in_the_box_of_the_rules_own_priors():
+    X, y = two_classes()
+    gain = loss([[0, 3], [1, 0]])
+    clf = recipes.dbc(8, gain=gain, priors=Minimax({1: (0.1, 0.3)})).fit(X, y)
+    display = PriorValueDisplay.from_estimator(clf)
+    assert display.bounds.tolist() == [[0.0, 1.0], [0.1, 0.3]]
+    np.testing.assert_allclose(display.solution.priors, clf.priors_, atol=1e-6)
+    (box,) = display.ax_.patches  # shaded, and so said
+    assert (box.get_x(), box.get_x() + box.get_width()) == pytest.approx((0.1, 0.3))
+    named = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert any("minimax prior in the shaded box" in name for name in named)
+    free = PriorValueDisplay.from_estimator(clf, box={})
+    assert free.bounds.tolist() == [[0.0, 1.0]] * 2
+    assert free.solution.value >= display.solution.value
+    by_gain = recipes.dbc(8, gain=gain, priors=Minimax(on="gain")).fit(X, y)
+    drawn = PriorValueDisplay.from_estimator(by_gain).solution.priors
+    np.testing.assert_allclose(drawn, by_gain.priors_, atol=1e-6)
 
 
 def test_v_of_three_classes_has_its_maximum_in_the_box():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.covariance import empirical_covariance
@@ -38,6 +39,21 @@ PROFILES = [
     CellProfiles(20),
     ForestProfiles(3, 4),
 ]
+
+
+def test_centres_of_ones_own_beside_categories_are_told_what_they_are_made_of():
+    X = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "town": ["a", "b", "c", "a"]})
+    y = [0, 0, 1, 1]
+    for wrong in (np.zeros((2, 2)), [[1.0, "a"], [2.0, "b"]]):
+        clf = BayesClassifier(Profiled(FuzzyProfiles(centers=wrong)))
+        with pytest.raises(
+            ValueError, match=r"the 2 columns of X are 4 numbers.*3 for 'town' \('a'"
+        ):
+            clf.fit(X, y)
+    side = 0.5**0.5
+    centres = np.array([[1.0, side, 0.0, 0.0], [4.0, 0.0, 0.0, side]])
+    clf = BayesClassifier(Profiled(FuzzyProfiles(centers=centres))).fit(X, y)
+    assert clf.predict(X.iloc[[0, 2]]).tolist() == [0, 1]
 
 
 @parametrize_with_checks(PROFILES)

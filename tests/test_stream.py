@@ -620,7 +620,25 @@ def test_bad_weights_are_named(wrong: float, where: int, tmp_path: Path) -> None
             BayesClassifier(density).fit_files(pattern, "class", weight="w", columns=["near"])
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_bytes(b"\xff\xfea,b,class\n1,2,x\n")
-    with pytest.raises(BadFileError, match=r"rows\.csv.*decode"):
-        BayesClassifier().fit_files(tmp_path / "rows.csv", "class")
+NO_TEXT = {
+    "utf-16": ("a,b,class\n1,2,x\n".encode("utf-16"), "UTF-16 text. Convert it"),
+    "latin1 header": (
+        "größe,b,class\n1,2,x\n".encode("latin1"),
+        "its header holds bytes that",
+    ),
+    "latin1 cell": (
+        "a,b,class\n1,Köln,x\n".encode("latin1"),
+        "column 'b'.* no UTF-8 text. Convert",
+    ),
+    "archive": (b"PK\x03\x04" + bytes(100), "a zip archive, as model files"),
+    "parquet": (b"PAR1" + bytes(100), "a Parquet file: let its name end"),
+    "semicolons": (b"a;b;class\n1;2;x\n", "one column, 'a;b;class'. Values must have commas"),
+}
+
+
+@pytest.mark.parametrize("what", NO_TEXT)
+def test_a_file_that_is_no_text_is_named(what: str, tmp_path: Path) -> None:
+    content, message = NO_TEXT[what]
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(BadFileError, match=rf"rows\.csv: .*{message}"):
+        BayesClassifier(Columns()).fit_files(tmp_path / "rows.csv", "class")

@@ -100,7 +100,8 @@ class FuzzyProfiles(Profiles):
         m. Near 1 the memberships are those of :class:`KMeansProfiles`; large ones are all 1 / T.
         "auto" or a list is chosen from as ``n_profiles`` is.
     centers : {"kmeans", "fcm"} or array of shape (T, D)
-        Centres of k-means, as in the paper; of fuzzy c-means; or your own, in the units of X.
+        Centres of k-means, as in the paper; of fuzzy c-means; or your own, in the units of X. A
+        column of categories takes a number for each of them, the root of a half for its own.
     metric : {"raw", "standardised", "within", "lda"}
         As in :class:`KMeansProfiles`.
     per_class, n_init, sample_rows, random_state
@@ -182,12 +183,22 @@ class FuzzyProfiles(Profiles):
             raise ValueError(
                 f"FuzzyProfiles(metric={self.metric!r}) is not known; use one of {METRICS}."
             )
-        centres = np.asarray(self.centers, np.float64)
+        given = np.asarray(self.centers)
+        try:
+            centres = given.astype(np.float64)
+        except (TypeError, ValueError):
+            centres = np.empty(0)
         if centres.ndim != 2 or centres.shape[1] != table.n_columns or len(centres) == 0:
-            raise ValueError(
-                f"FuzzyProfiles(centers=...) has the shape {centres.shape}, but X has "
-                f"{table.n_columns} columns: give one row of {table.n_columns} numbers per centre."
-            )
+            what = "text" if given.dtype.kind in "OUS" else f"the shape {given.shape}"
+            of = f"X has {table.n_columns} columns"
+            advice = f"Give one row of {table.n_columns} numbers per centre"
+            if table.layout is not None:  # categories are written as numbers
+                of = (
+                    f"the {len(table.layout.names)} columns of X are {table.n_columns} numbers of "
+                    f"each row: {table.layout.coordinates}"
+                )
+                advice += ", in this order, or let centers='kmeans' find them"
+            raise ValueError(f"FuzzyProfiles(centers=...) has {what}, but {of}. {advice}.")
         if not np.isfinite(centres).all():
             raise ValueError("FuzzyProfiles(centers=...) holds NaN or infinity.")
         if self.metric == "raw":

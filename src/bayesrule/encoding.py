@@ -52,6 +52,19 @@ class Encoding:
         widths = [1 if labels is None else len(labels) for labels in self.categories]
         return np.repeat(np.arange(len(widths)), widths)
 
+    @property
+    def coordinates(self) -> str:
+        """What the numbers of a row are, in words."""
+        words = []
+        for name, labels in zip(self.names, self.categories, strict=True):
+            if labels is None:
+                words.append(repr(name))
+            else:
+                shown = ", ".join(map(repr, labels[:5].tolist())) + (", ..." * (len(labels) > 5))
+                told = f"{shown}; {SIDE:.4f} for its own, else 0"
+                words.append(f"{len(labels)} for {name!r} ({told})")
+        return "; ".join(words)
+
     @classmethod
     def of(cls, X: Any, estimator: Any, read_codes: ReadCodes, no_texts: str) -> Encoding:
         """Tell numbers from categories, and list the categories.

@@ -135,12 +135,48 @@ def index_columns(schema: pa.Schema) -> list[str]:
 
 def _csv_schema(path: str, file: Any) -> pa.Schema:
     """Types of the columns by the first rows; dates and the like are text."""
-    with csv_reader(path, file, None) as reader:
-        schema = reader.schema
+    refuse_no_text(path, file)
+    try:
+        with csv_reader(path, file, None) as reader:
+            schema, names = reader.schema, reader.schema.names
+    except UnicodeDecodeError:
+        raise BadFileError(path, f"its header {NO_UTF8}") from None
+    other = next((sign for sign in ";|\t" if sign in names[0]), None)
+    if len(names) == 1 and other is not None:
+        raise BadFileError(
+            path,
+            f"has one column, {names[0][:60]!r}. Values must have commas between them, not "
+            f"{other!r}, and decimals a point; tabs may be there in a file that is named .tsv",
+        )
     plain = ("nothing", "numbers", "text", "bool")
     return pa.schema(
         [f if kind_of_type(f.type) in plain else f.with_type(pa.string()) for f in schema]
     )
+
+
+#: What files of other kinds begin with, and what to say of one that is named as if it were text.
+NO_TEXT = {
+    b"PK\x03\x04": "is no text, but a zip archive, as model files and spreadsheets are",
+    b"PAR1": "is no text, but a Parquet file: let its name end in .parquet",
+    b"ARROW1": "is no text, but an Arrow file: let its name end in .arrow",
+    b"\x1f\x8b": "is no text, but compressed: let its name end in .csv.gz",
+    b"\xff\xfe": "is UTF-16 text. Convert it, for example with iconv -f utf-16 -t utf-8",
+    b"\xfe\xff": "is UTF-16 text. Convert it, for example with iconv -f utf-16 -t utf-8",
+}
+
+NO_UTF8 = (
+    "holds bytes that are no UTF-8 text. Convert the file, for example with "
+    "iconv -f latin1 -t utf-8"
+)
+
+
+def refuse_no_text(path: str, file: Any) -> None:
+    """An error for what is no text, whatever its name says."""
+    first = file.read(8)
+    file.seek(0)
+    for begin, problem in NO_TEXT.items():
+        if first.startswith(begin) and compression_of(path) is None:
+            raise BadFileError(path, problem)
 
 
 class QuotedError(ValueError):

@@ -15,6 +15,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bayesrule.holdings import (
+    NO_UTF8,
     Holding,
     QuotedError,
     Wanted,
@@ -136,11 +137,7 @@ def _explained(error: Exception, path: str, wanted: Wanted) -> Exception:
     row, kind, why = found[2].rstrip(": ").lower(), found[3], found[4]
     where = f"column {column!r}" + (f", {row}," if row else "")
     if "UTF8" in why:
-        problem = (
-            f"{where} holds bytes that are no UTF-8 text. Convert the file, for example with "
-            "iconv -f latin1 -t utf-8"
-        )
-        return MixedColumnError(path, problem, column, None)
+        return MixedColumnError(path, f"{where} {NO_UTF8}", column, None)
     value = why.removeprefix("invalid value ")
     wider = _wider(str(wanted.schema.field(column).type), value, column == wanted.target)
     said = f"holds {value}, which is {WORDS.get(kind, 'no ' + kind)}"

@@ -50,10 +50,10 @@ def evaluate(
     confidence
         Level of the interval.
     """
-    from bayesrule import evaluate_files, load
-    from bayesrule.cli.reading import labelled_files
+    from bayesrule import evaluate_files
+    from bayesrule.cli.reading import labelled_files, load_model
 
-    clf = load(model)
+    clf = load_model(model)
     figures = evaluate_files(
         clf,
         labelled_files(data, target, weight),
@@ -169,15 +169,15 @@ def report(
     include_features
         Put the features of the rows into the page too, for looking cases up.
     """
-    from bayesrule import load, report_files
-    from bayesrule.cli.reading import labelled_files
+    from bayesrule import report_files
+    from bayesrule.cli.reading import labelled_files, load_model
     from bayesrule.report_passes import some_rows
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise Complaint(f"--output {str(output)!r} is no page: let it end in .html.")
     stated = {"gain": gain_of(gain), "priors": priors_of(priors)}
     changed = {name: value for name, value in stated.items() if value is not None}
-    clf = load(model)
+    clf = load_model(model)
     files = labelled_files(data, target, weight)
     if changed:
         solved_over = some_rows(clf, files, target, weight, seed) if priors else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from warnings import warn
 
 from cyclopts import Parameter
 
@@ -59,10 +60,14 @@ def fit(
     from bayesrule import save
     from bayesrule.cli.reading import labelled_files
     from bayesrule.cli.showing import describe
+    from bayesrule.notices import FewRowsWarning
 
     clf = model_of(model, settings or [], gain=gain_of(gain), priors=priors_of(priors))
     clf.set_params(random_state=seed)
     clf.fit_files(labelled_files(data, target, weight), target, weight)
+    if len(clf.classes_) == 1:
+        alone = f"All rows are of the class {clf.classes_[0]!s}: there is nothing to tell apart."
+        warn(alone, FewRowsWarning, stacklevel=1)
     if output is None:
         say("Fitted, but kept nowhere: add -o rule.bayes to keep it.")
         return

@@ -7,9 +7,12 @@ it needs when it runs.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -86,7 +89,8 @@ def run(argv: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say_note
-            app()(_meant(list(argv)))
+            with piped_in(_meant(list(argv))) as words:
+                app()(words)
         sys.stdout.flush()
     except CycloptsError as error:
         return _say(one_line(error), 2)
@@ -116,6 +120,30 @@ def _meant(argv: list[str]) -> list[str]:
     if ("--model", "list") in pairwise(argv) or "--model=list" in argv:
         return ["models", *(word for word in argv if word == "--json")]
     return argv or ["--help"]
+
+
+#: What a piped file begins with that is no text, and how it is then named.
+PIPED = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz"}
+
+
+@contextmanager
+def piped_in(words: list[str]) -> Iterator[list[str]]:
+    """A lone dash as the name of a file that holds what is piped in, for as long as it is needed.
+
+    Files are read more than once, which a pipe does not allow.
+    """
+    if "-" not in words:
+        yield words
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        content = sys.stdin.buffer
+        first = content.read(8)
+        ending = next((end for begin, end in PIPED.items() if first.startswith(begin)), ".csv")
+        whole = os.path.join(folder, "stdin" + ending)
+        with open(whole, "wb") as file:
+            file.write(first)
+            shutil.copyfileobj(content, file)
+        yield [whole if word == "-" else word for word in words]
 
 
 def _say(message: str, code: int) -> int:

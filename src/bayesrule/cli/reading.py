@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,13 @@ def check_there(path: str | Path) -> Path:
     raise Complaint(f"There is no file {str(path)!r}.{hint}")
 
 
+def load_model(path: str | Path) -> Any:
+    """The classifier of a model file."""
+    from bayesrule import load
+
+    return load(check_there(path))
+
+
 def files_of(paths: Sequence[str]) -> list[str]:
     """All files that paths, patterns, folders and addresses name; a complaint where one is none."""
     from bayesrule.paths import find_files
@@ -36,6 +43,8 @@ def files_of(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if "://" not in path and not glob.has_magic(path):
             check_there(path)
+        if path.endswith(".bayes"):
+            raise Complaint(f"{path!r} is named like a model file, but data are expected.")
     try:
         return find_files(list(paths))
     except (FileNotFoundError, ValueError) as error:
@@ -44,15 +53,19 @@ def files_of(paths: Sequence[str]) -> list[str]:
 
 def labelled_files(paths: Sequence[str], target: str, weight: str | None = None) -> list[str]:
     """The same, where the first of them has the columns that were asked for."""
+    files = files_of(paths)
+    check_columns(files[0], [("--target", target), *([("--weight", weight)] if weight else [])])
+    return files
+
+
+def check_columns(file: str, asked: Iterable[tuple[str, str]]) -> None:
+    """A complaint with the likeliest name where an option names a column that is not there."""
     from bayesrule.holdings import look_into
 
-    files = files_of(paths)
-    names = look_into(files[0]).schema.names
-    for name, option in ((target, "--target"), (weight, "--weight")):
-        if name is not None and name not in names:
-            near = nearest(name, names)
-            raise Complaint(f"{option} {name!r} is no column of {files[0]}: {near}")
-    return files
+    names = look_into(file).schema.names
+    for option, name in asked:
+        if name not in names:
+            raise Complaint(f"{option} {name!r} is no column of {file}: {nearest(name, names)}")
 
 
 def read_labelled(

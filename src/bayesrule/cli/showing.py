@@ -94,9 +94,9 @@ def inspect(model: Path, /, *, json: Json = False) -> None:
     model
         A .bayes file.
     """
-    from bayesrule import load
+    from bayesrule.cli.reading import load_model
 
-    clf = load(model)
+    clf = load_model(model)
     told = describe(clf, model)
     if json:
         print_json(told)

@@ -11,13 +11,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bayesrule.cli.asking import Complaint, gain_of, nearest, priors_of
-from bayesrule.cli.reading import check_there
-from bayesrule.cli.telling import Gain, Json, Output, Priors, print_json, say
+from bayesrule.cli.reading import check_columns, files_of, load_model
+from bayesrule.cli.telling import Data, Gain, Json, Output, Priors, print_json, say
 
 
 def predict(
     model: Path,
-    data: Annotated[list[Path], Parameter(negative="")],
+    data: Data,
     /,
     *,
     output: Output = None,
@@ -37,7 +37,8 @@ def predict(
     model
         A .bayes file.
     data
-        Parquet, Feather or CSV files with the columns of the fit; others may be there too.
+        Parquet, Feather or CSV files, folders of them or patterns, with the columns of the fit;
+        others may be there too. A dash reads what is piped in.
     output
         A .parquet, .arrow, .csv or .csv.gz file, or a new folder for a Parquet file per part.
         Without it, CSV is printed.
@@ -46,14 +47,13 @@ def predict(
     only
         Write the decision without chances and expected gains.
     """
-    from bayesrule import load
-
-    for path in data:
-        check_there(path)
-    clf = load(model)
+    clf = load_model(model)
+    files = files_of(data)
+    check_columns(files[0], (("--keep", name) for name in keep or ()))
     settings = {"posteriors": not only, "gains": not only}
     if output is not None:
-        done = clf.predict_files(data, output, keep, **settings)
+        _check_ending(output)
+        done = clf.predict_files(files, output, keep, **settings)
         told = {"file": str(output), "rows": done.n_rows, "files": done.n_files}
         if json:
             print_json(told)
@@ -64,9 +64,21 @@ def predict(
         raise Complaint("predict --json tells what was written: say where with -o FILE.")
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "decided.csv"
-        clf.predict_files(data, whole, keep, **settings)
+        clf.predict_files(files, whole, keep, **settings)
         with open(whole, encoding="utf-8", newline="") as file:
             shutil.copyfileobj(file, sys.stdout)
+
+
+def _check_ending(output: Path) -> None:
+    """A complaint about a file of a kind that is not written; what has no ending is a folder."""
+    from bayesrule.paths import known_suffix
+
+    ending = output.suffix.removeprefix(".")
+    if ending.isalpha() and not known_suffix(str(output)) and not output.is_dir():
+        raise Complaint(
+            f"--output {str(output)!r} is of no kind that is written: let it end in .csv, .csv.gz, "
+            ".parquet or .arrow, or name a folder."
+        )
 
 
 def rule(
@@ -87,13 +99,23 @@ def rule(
     output
         The model file under the new rule.
     """
-    from bayesrule import load, save
+    from bayesrule import save
     from bayesrule.cli.showing import describe
+    from bayesrule.settling import NEEDS_ROWS
 
     if gain is None and priors is None:
         raise Complaint("rule needs --gain or --priors: what should change?")
     changed = {"gain": gain_of(gain), "priors": priors_of(priors)}
-    clf = load(model).with_rule(**{k: v for k, v in changed.items() if v is not None})
+    clf = load_model(model)
+    try:
+        clf = clf.with_rule(**{k: v for k, v in changed.items() if v is not None})
+    except ValueError as error:
+        if str(error) != NEEDS_ROWS:
+            raise
+        raise ValueError(
+            f"{model}: minimax priors of such a model are solved over rows, which no model file "
+            "holds. Use bayesrule fit --priors minimax."
+        ) from None
     save(clf, output)
     told = describe(clf, output)
     if json:
@@ -123,15 +145,15 @@ def merge(
     output
         The model file of the sum.
     """
-    from bayesrule import load, save
+    from bayesrule import save
     from bayesrule.cli.showing import describe
 
     if len(models) < 2:
         raise Complaint("merge needs two model files at least.")
-    merged = load(models[0])
+    merged = load_model(models[0])
     for path in models[1:]:
         try:
-            merged = merged.merge(load(path))
+            merged = merged.merge(load_model(path))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
     save(merged, output)
@@ -185,7 +207,6 @@ def export(
     gaps
         Decide rows with missing values too, where the density can.
     """
-    from bayesrule import load
     from bayesrule.exporting.front import FORMS, form_of, settings_of
     from bayesrule.exporting.front import export as write
 
@@ -210,7 +231,7 @@ def export(
         if key not in settings_of(chosen):
             option = {"booleans": "boolean"}.get(key, key)
             raise Complaint(f"--{option} says nothing to {chosen}, which takes no such setting.")
-    written = write(load(model), chosen, output, gaps=gaps, **settings)
+    written = write(load_model(model), chosen, output, gaps=gaps, **settings)
     if output is None:
         if isinstance(written, bytes):
             raise Complaint(f"{chosen} is no text to print: say where with -o FILE.")

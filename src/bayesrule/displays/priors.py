@@ -65,7 +65,7 @@ class PriorValueDisplay:
         X: Any = None,
         *,
         box: Any = None,
-        on: str = "regret",
+        on: str | None = None,
         grid_resolution: int | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -78,7 +78,8 @@ class PriorValueDisplay:
         X : array or frame, default=None
             Rows that the risks are taken over, where counts alone do not give them.
         box, on
-            As in :class:`bayesrule.Minimax`.
+            As in :class:`bayesrule.Minimax`. None is what the rule's own Minimax priors say, and no
+            box and "regret" for a rule with other priors; ``box={}`` is no box in any case.
         grid_resolution : int, default=None
             Steps from one end of a prior to the other; None is 400 for two classes, 60 for three.
         ax : matplotlib Axes, default=None
@@ -109,8 +110,9 @@ class PriorValueDisplay:
         if steps < 2:
             raise ValueError(f"grid_resolution must be at least 2, but is {grid_resolution}.")
         rows = None if X is None else as_rule_sees(estimator, X)
-        atoms, losses, gain = model_atoms(rule, rows, on)
-        minimax = Minimax(box, on)
+        own = rule.priors if isinstance(rule.priors, Minimax) else Minimax()
+        minimax = Minimax(own.box if box is None else box, on or own.on)
+        atoms, losses, gain = model_atoms(rule, rows, minimax.on)
         solution = minimax.solve(atoms, gain, rule.classes_)
         drawn = atoms
         if len(atoms) > DRAWN_ATOMS:
@@ -160,7 +162,8 @@ class PriorValueDisplay:
         edge = {"markeredgecolor": "white", "markeredgewidth": 0.8, "zorder": 4, "ls": "none"}
         lines += ax.plot(share, touch, "o", color=red, markersize=7, **edge)
         lines += ax.plot(best, self.solution.value, "*", color=style.INK, markersize=14, **edge)
-        names += [f"training shares ({share:.2f})", f"minimax prior ({best:.2f})"]
+        within = "minimax prior" + (" in the shaded box" if (low, high) != (0.0, 1.0) else "")
+        names += [f"training shares ({share:.2f})", f"{within} ({best:.2f})"]
         top = 1.15 * max(self.values.max(), self.solution.value, fixed.max(), levelled.max())
         ax.set(xlim=(0, 1), ylim=(0, top if top > 0 else 1.0))
         ax.set_xlabel(f"prior of {style.quoted(self.classes[1])}")
@@ -176,6 +179,8 @@ class PriorValueDisplay:
         bar.outline.set_visible(False)
         frame = _corners_of(np.eye(3)[[0, 1, 2, 0]])
         ax.plot(*frame.T, color=style.QUIET, linewidth=1.0)
+        boxed = bool((self.bounds != [0.0, 1.0]).any())
+        within = "minimax prior" + (" in the dashed box" if boxed else "")
         polygon = _box_polygon(self.bounds)
         if len(polygon):
             inside = _corners_of(np.vstack([polygon, polygon[:1]]))
@@ -191,7 +196,7 @@ class PriorValueDisplay:
             f"{name}\n({', '.join(f'{p:.2f}' for p in where)})"
             for name, where in (
                 ("training shares", self.shares),
-                ("minimax prior", self.solution.priors),
+                (within, self.solution.priors),
             )
         ]
         ax.legend(marks, names, loc="upper left", frameon=False, bbox_to_anchor=(-0.12, 1.06))

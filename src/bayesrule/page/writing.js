@@ -21,7 +21,24 @@ function fill(node, attributes, children) {
 }
 
 /** A name from the data: its direction is its own; where it is cut short, pointing at it shows all. */
-const named = (text) => el('bdi', { class: 'name', title: text.length > 20 && text }, text);
+function named(text) {
+  if (text.length <= 20) return el('bdi', { class: 'name' }, text);
+  const cut = tailOf(text);
+  return el('bdi', { class: 'name long', title: text }, el('span', { class: 'head' }, text.slice(0, cut)),
+    el('span', {}, text.slice(cut)));
+}
+
+/** Where the end of a long name begins that is always shown: names may differ in nothing else. */
+const tails = new Map();
+function tailOf(text) {
+  if (!tails.has(text)) {
+    const characters = globalThis.Intl?.Segmenter
+      ? Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment) : [...text];
+    const word = characters.length - 1 - characters.lastIndexOf(' ');
+    tails.set(text, text.length - characters.slice(word > 0 && word < 10 ? -word : -7).join('').length);
+  }
+  return tails.get(text);
+}
 const decision = (d) => el('span', { class: 'decision' }, swatch(d), '\u2060', named(data.decisions[d]));
 const swatch = (d) => svg('svg', { class: 'swatch', viewBox: '0 0 12 12', 'aria-hidden': 'true' },
   svg('rect', { x: 1, y: 1, width: 10, height: 10, rx: 2, fill: data.colours[d], class: 'outlined' }));
