@@ -286,16 +286,25 @@ def naive() -> None:
 TITLE = "Kernels, histograms and neighbours, tuned likewise beside others"
 
 
+REAL = {
+    "Satellite images": satimage,
+    "Rings of abalones": abalone,
+    "Naive Bayes with bells, kernels and histograms": naive,
+}
+
+
 def fill(page: Page, full: bool) -> None:
     """The course's examples; the real sets too where there is time."""
     page.text(
         "Every rule is tuned by cross-validation on training rows only, over the same grid as its "
         "peer in scikit-learn."
     )
+    page.heading("The course's examples")
     page.transcript(exercise)
     with tempfile.TemporaryDirectory() as folder:
         drawn = os.path.join(folder, "two_classes.png")
         page.transcript(partial(two_classes, drawn))
         page.keep(drawn, "Two classes, and the regions that kernels and neighbours decide.")
-    for part in (satimage, abalone, naive) if full else ():
-        page.transcript(part)
+    for title, part in REAL.items() if full else ():
+        page.heading(title)
+        page.transcript(part, part.__name__)

@@ -89,12 +89,17 @@ class Page:
         self._parts.append(f"![{alt}](images/{path.name})")
         return path
 
-    def transcript(self, work: Callable[[], Any]) -> None:
-        """What a function prints, as it prints it."""
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            work()
-        self.text("```text\n" + said.getvalue().strip("\n") + "\n```")
+    def transcript(self, work: Callable[[], Any], name: str | None = None) -> None:
+        """What a function prints, as it prints it; under a name it is stored."""
+
+        def said() -> str:
+            lines = io.StringIO()
+            with contextlib.redirect_stdout(lines):
+                work()
+            return lines.getvalue().strip("\n")
+
+        found = said() if name is None else self.stored(name, said)
+        self.text(f"```text\n{found}\n```")
 
     def stored(self, name: str, work: Callable[[], Any]) -> Any:
         """What some work gives: from the store where it is there, and into it else."""
