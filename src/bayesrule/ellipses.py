@@ -105,6 +105,10 @@ class Ellipses:
         """The scatter."""
         return np.asarray(self.factor @ self.factor.T)
 
+    def whitened(self, variances: np.ndarray) -> np.ndarray:
+        """Variances of independent columns in units of the scatter, C^-1 diag(v) C^-T."""
+        return np.asarray((self.inverse * variances) @ self.inverse.T)
+
     @property
     def sound(self) -> bool:
         """Whether no column is, up to rounding, a combination of those before it."""

@@ -119,7 +119,7 @@ class Blocks(Layout):
         return Blocks(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
 
     def measure(self, ellipses: Ellipses, pull: Pull) -> None:
-        beyond = np.trace(loops.blurred(ellipses.inverse, pull.blur))
+        beyond = np.trace(ellipses.whitened(pull.blur))
         for k, a, b in self._spans():
             z = (self._rows[a:b] - ellipses.location[k]) @ ellipses.inverse.T
             np.einsum("ij,ij->i", z, z, out=self.out[a:b])
@@ -145,7 +145,7 @@ class Blocks(Layout):
 
     def _sweep(self, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> None:
         """Gather what one pass over the rows tells."""
-        around = loops.blurred(ellipses.inverse, pull.blur)
+        around = ellipses.whitened(pull.blur)
         beyond = float(np.trace(around))
         m = self._rows.shape[1]
         for one in self.sums:

@@ -164,8 +164,8 @@ def _move(group: Group) -> None:
     start, layout = group.ellipses, group.layout
     rows, weights, codes = layout.flat()
     white_rows = (rows - start.location[codes]) @ start.inverse.T
-    target = (start.inverse * group.typical) @ start.inverse.T
-    blur = loops.blurred(start.inverse, group.pull.blur)
+    target = start.whitened(group.typical)
+    blur = start.whitened(group.pull.blur)
     white = White(white_rows, weights, codes, len(group.classes), group.pull, target, blur)
     m = rows.shape[1]
     probe = start.copy()

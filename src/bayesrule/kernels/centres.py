@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesrule.kernels.cells import level_of
 from bayesrule.kernels.compiler import compiled
 from bayesrule.kernels.profiles import LANES
 
@@ -31,7 +32,10 @@ def nearer_with(rows, weights, centre, closest, nearer):
         for r in range(LANES):
             after[r] = min(before[r], distance[r])
             left[r] += shares[r] * after[r]
-    return left.sum()
+    total = 0.0
+    for r in range(LANES):
+        total += left[r]
+    return total
 
 
 @compiled
@@ -40,22 +44,28 @@ def spread_starts(rows, weights, draws, out):
 
     ``draws`` (T, L) are uniform: of L candidates the one that leaves the least distance is taken.
     """
-    closest = np.full(weights.size, np.inf)
-    nearer, best = np.empty(weights.size), np.empty(weights.size)
-    mass = np.cumsum(weights)
+    # All in plain loops: whole-array expressions would take seconds to compile.
+    n = weights.size
+    closest, mass = np.empty(n), np.empty(n)
+    nearer, best = np.empty(n), np.empty(n)
+    for i in range(n):
+        closest[i] = np.inf
     for c in range(out.size):
-        if c > 0:
-            mass = np.cumsum(weights * closest)
+        held = 0.0
+        for i in range(n):
+            held += weights[i] * closest[i] if c > 0 else weights[i]
+            mass[i] = held
         least = np.inf
         for candidate in range(draws.shape[1] if c > 0 else 1):
-            drawn = np.searchsorted(mass, draws[c, candidate] * mass[-1], side="right")
-            drawn = min(drawn, weights.size - 1)
+            drawn = level_of(draws[c, candidate] * held, mass, 0, n)
+            drawn = min(drawn, n - 1)
             left = nearer_with(rows, weights, drawn, closest, nearer)
             if left < least:
                 least = left
                 out[c] = drawn
                 best, nearer = nearer, best
-        closest[:] = best
+        for i in range(n):
+            closest[i] = best[i]
 
 
 @compiled
@@ -69,9 +79,12 @@ def nearest_cells(rows, centres, place, apart):
     distance, least = np.empty(LANES), np.empty(LANES)
     best = np.empty(LANES, np.int64)
     for first in range(0, rows.shape[1], LANES):
-        lanes[:] = rows[:, first : first + LANES]
-        least[:] = np.inf
-        best[:] = 0
+        for j in range(centres.shape[1]):
+            for r in range(LANES):
+                lanes[j, r] = rows[j, first + r]
+        for r in range(LANES):
+            least[r] = np.inf
+            best[r] = 0
         for t in range(centres.shape[0]):
             for r in range(LANES):
                 distance[r] = 0.0

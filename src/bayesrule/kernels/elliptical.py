@@ -137,8 +137,18 @@ def add_tile(z, u, v, scatter, first, pull):
 
 @compiled
 def blurred(inverse, blur):
-    """C^-1 diag(blur) C^-T: the blur of every row in units of the scatter."""
-    return (inverse * blur) @ inverse.T
+    """C^-1 diag(blur) C^-T, the blur of every row in units of the scatter, and its trace."""
+    m = inverse.shape[0]
+    around = np.empty((m, m))
+    trace = 0.0
+    for j in range(m):
+        for i in range(j + 1):
+            total = 0.0
+            for c in range(i + 1):  # the inverse is a lower triangle
+                total += inverse[j, c] * blur[c] * inverse[i, c]
+            around[j, i] = around[i, j] = total
+        trace += around[j, j]
+    return around, trace
 
 
 @compiled
@@ -164,8 +174,7 @@ def sweep(
     slopes[1] = 0.0
     z = np.empty((m, TILE))
     u, v = np.empty(TILE), np.empty(TILE)
-    around = blurred(inverse, blur)
-    beyond = np.trace(around)
+    around, beyond = blurred(inverse, blur)
     for b in range(tiles.shape[0]):
         k = tile_class[b]
         whiten_tile(tiles[b], location[k], inverse, beyond, z, out[b])
@@ -178,14 +187,17 @@ def sweep(
         for i in range(j):
             scatter[i, j] = scatter[j, i]
     if beyond > 0.0:
-        scatter += mass_u.sum() * around
+        mass = total_of(mass_u)
+        for j in range(m):
+            for i in range(m):
+                scatter[j, i] += mass * around[j, i]
 
 
 @compiled
 def measure(tiles, tile_class, location, inverse, blur, out):
     """Squared distances alone."""
     z = np.empty((tiles.shape[1], TILE))
-    beyond = np.trace(blurred(inverse, blur))
+    _, beyond = blurred(inverse, blur)
     for b in range(tiles.shape[0]):
         whiten_tile(tiles[b], location[tile_class[b]], inverse, beyond, z, out[b])
 
@@ -356,16 +368,12 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
     return furthest
 
 
-@compiled
-def first_pace():
+def first_pace() -> np.ndarray:
     """What ``advance`` knows before its first step."""
-    pace = np.ones(2)
-    pace[0] = math.inf
-    return pace
+    return np.array([math.inf, 1.0])
 
 
-@compiled
-def no_sums(g, m):
+def no_sums(g: int, m: int) -> tuple[np.ndarray, ...]:
     """Room for what a sweep gathers about g classes and m columns."""
     return (
         np.zeros((m, m)),
@@ -456,7 +464,8 @@ def settle_tiles(
     sums,
 ):
     """Sweep until location and scatter have settled: (sweeps, last distance, median of t)."""
-    pace = first_pace()
+    pace = np.ones(2)  # the first pace
+    pace[0] = math.inf
     flat, masses = out.reshape(out.size), weights.reshape(weights.size)
     total = total_of(masses)
     furthest = math.inf

@@ -83,7 +83,9 @@ def relative_weights(distance, exponent, nearest, total, whole):
     Relative to the nearest centre nothing overflows. On a centre, the centres there share the row.
     """
     n_centres = distance.shape[0]
-    nearest[:] = np.inf
+    for r in range(LANES):
+        nearest[r] = np.inf
+        total[r] = 0.0
     for t in range(n_centres):
         for r in range(LANES):
             nearest[r] = min(nearest[r], distance[t, r])
@@ -99,7 +101,6 @@ def relative_weights(distance, exponent, nearest, total, whole):
         if nearest[r] == 0.0:
             for t in range(n_centres):
                 distance[t, r] = 1.0 if distance[t, r] == 1.0 else 0.0
-    total[:] = 0.0
     for t in range(n_centres):
         for r in range(LANES):
             total[r] += distance[t, r]
@@ -194,7 +195,8 @@ def mix_fuzzy(values, columns, exponent, table, out):
         squared_distances(lanes, columns, weights)
         relative_weights(weights, exponent, nearest, total, whole)
         for k in range(table.shape[0]):
-            mean[:] = 0.0
+            for r in range(LANES):
+                mean[r] = 0.0
             for t in range(weights.shape[0]):
                 height = table[k, t]
                 for r in range(LANES):

@@ -89,7 +89,8 @@ def _ball(counts, nearest, distance, level, steps, shape, radius, most, found, w
             if n + shape[last] > found.size:
                 more = np.empty(2 * found.size + shape[last])
                 there = np.empty(more.size, np.int64)
-                more[:n], there[:n] = found[:n], where[:n]
+                for i in range(n):
+                    more[i], there[i] = found[i], where[i]
                 found, where = more, there
             for i in range(row, row + shape[last]):
                 square = so_far + distance[i]
