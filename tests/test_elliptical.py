@@ -213,6 +213,16 @@ def test_few_columns(m, paper):
         assert (np.abs(clf.log_density_.location[:, 0] - middle) < spread).all()
 
 
+def test_the_floor_of_t_lets_no_row_hold_the_location():
+    held = 0
+    for draw in range(100):
+        X = np.random.default_rng((2, 30, draw)).normal(size=(30, 2))
+        found = law(X)
+        v = 1.0 / np.sqrt(squares(X, found.location[0], found.scatter[0]))
+        held += v.max() > 0.5 * v.sum()
+    assert held <= 3
+
+
 def test_wide_and_narrow_sweeps_settle_alike():
     from bayesrule import layouts
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from bayesrule import BayesClassifier, Elliptical
 from bayesrule.far import FAR, most_where_far, of_most
+from bayesrule.notices import FarRowsWarning
 from bayesrule.stats import Sample
 
 CLASSES = np.repeat([0, 1], 40)
@@ -68,3 +71,35 @@ def test_far_rows_are_told_from_none_in_any_units() -> None:
     found = most_where_far(sample, weight, 1.1 * FAR * most.typical)
     assert found is not None
     np.testing.assert_array_equal(found.typical, most.typical)
+
+
+@pytest.mark.parametrize(
+    ("scatter", "share"), [("huber", 0.05), ("huber", 0.2), ("tyler", 0.25), ("student", 0.25)]
+)
+def test_rows_together_far_out_are_told_of_where_they_are_followed(
+    scatter: str, share: float
+) -> None:
+    # With five columns, no weights bear a sixth of such rows, and Huber's bear a tenth.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    X[: int(300 * share)] = rng.normal(500.0, 0.1, (int(300 * share), 5))
+    y = np.zeros(300)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf = BayesClassifier(Elliptical(scatter)).fit(X, y)
+    followed = np.abs(clf.log_density_.location).max() > 5.0
+    assert followed == (share > 0.1)
+    assert [w.category for w in caught] == [FarRowsWarning] * int(followed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = BayesClassifier(Elliptical("mcd")).fit(X, y)
+    assert np.abs(clf.log_density_.location).max() < 0.3
+
+
+@pytest.mark.parametrize("scatter", ["huber", "tyler", "student"])
+def test_heavy_tails_are_no_rows_that_were_followed(scatter: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) / np.sqrt(rng.chisquare(1.0, (300, 1)))  # Cauchy
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesClassifier(Elliptical(scatter)).fit(X, np.zeros(300))

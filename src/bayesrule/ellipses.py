@@ -41,14 +41,16 @@ class Weighting:
         One of the codes of :mod:`bayesrule.kernels.elliptical`.
     parameter : float
         Degrees of freedom, or the t from which Huber's weights fall.
-    paper : float
-        0 lets Tyler's locations weigh by 1 / sqrt(t); above that they weigh by 1 / t, with t
-        floored at this share of its median.
+    paper : bool
+        Whether Tyler's locations weigh by 1 / t, not by 1 / sqrt(t).
+    near : float
+        Share of its median that t is floored at for them.
     """
 
     kind: int
     parameter: float = 0.0
-    paper: float = 0.0
+    paper: bool = False
+    near: float = loops.NEAR_LOCATION
 
     def bearable(self, m: int) -> np.ndarray:
         """Shares of the rows that subspaces of m - 1, m - 2, ... 0 dimensions may hold at most.

@@ -23,6 +23,7 @@ from bayesrule.elliptical_laws import EllipticalLaw
 from bayesrule.estimates import Estimates, Wanted, estimate
 from bayesrule.memberships import Memberships
 from bayesrule.notices import (
+    FarRowsWarning,
     FewRowsWarning,
     KeptTuningWarning,
     NotConvergedWarning,
@@ -52,6 +53,9 @@ class Elliptical(Density):
         rows weigh m / t in Tyler's, (dof + m) / (dof + t) in Student's and min(1, cut / t) in
         Huber's scatter, and all the same in the sample covariance; the minimum covariance
         determinant keeps the densest half of the rows. Tyler's is blind to how far out a row is.
+        No scatter by weights bears a share of 1 / (m + 1) of rows that lie together far out
+        (Maronna 1976), and Huber's less, 1 / cut: a fifth in two columns, a tenth in five. "mcd"
+        bears nearly half. Of rows far out in all directions, each of them bears many more.
     rule : None, "gaussian", "student", "femda" or "gqda"
         How the distance becomes a score: h(t) = t; the logarithm of a Student; m log t; or t with
         the log-determinants multiplied by a threshold c that is fitted. None takes the one that
@@ -70,7 +74,8 @@ class Elliptical(Density):
     location_weights : {"1/sqrt(t)", "1/t"}
         How rows weigh in Tyler's location. FEMDA's paper has 1/t, which is infinite at every row,
         so that the location may end up on one: t is floored, at a hundredth of its median or, among
-        fewer rows, at five times the median over their number.
+        fewer rows, at five times the median over their number. Weights of 1/sqrt(t) need less: the
+        median times the square of three over the number of rows.
     threshold : "fitted", number, or (low, high)
         GQDA's c: the one under which most training rows are decided rightly, classes weighing as
         the priors say; given; or the best between two bounds. Where several are as good, the one
@@ -100,7 +105,8 @@ class Elliptical(Density):
     Randles: A practical affine equivariant multivariate median, 2002. Andrews, McNicholas, Subedi:
     Model-based classification via mixtures of multivariate t-distributions, 2011. Bose, Pal,
     SahaRay, Nayak: Generalized quadratic discriminant analysis, 2015. Chen, Wiesel, Hero: Robust
-    shrinkage estimation of high-dimensional covariance matrices, 2011.
+    shrinkage estimation of high-dimensional covariance matrices, 2011. Maronna: Robust M-estimators
+    of multivariate location and scatter, 1976.
 
     Examples
     --------
@@ -289,6 +295,14 @@ class Elliptical(Density):
                 "or too many of them in a subspace: constant, dependent or mostly equal columns) "
                 "and was regularised. Add rows, drop such columns, or set tied=True.",
                 SingularScatterWarning,
+                stacklevel=4,
+            )
+        if found.moved.any():
+            warnings.warn(
+                f"Location and scatter of {_name(found.moved)} followed rows far out: of rows that "
+                f"lie there together, scatter={self.scatter!r} bears less than a share of 1 / "
+                "(columns + 1). Look at them, or use scatter='mcd', which bears nearly half.",
+                FarRowsWarning,
                 stacklevel=4,
             )
         if found.unsettled.any():

@@ -20,7 +20,7 @@ from bayesrule.covariances import (
 )
 from bayesrule.degrees import FIRST
 from bayesrule.ellipses import Ellipses, Layout, Weighting
-from bayesrule.far import Most, most_where_far
+from bayesrule.far import FAR, Most, most_where_far
 from bayesrule.gaps import Gaps
 from bayesrule.groups import Group
 from bayesrule.kernels import elliptical as loops
@@ -92,9 +92,9 @@ class Estimates:
     iterations : ndarray of int of shape (K,)
     row_weights : ndarray of shape (n,)
         Weight of each row in its class's scatter, relative to the mean of the class.
-    seen, lone, repaired, unsettled : bool ndarray of shape (K,)
+    seen, lone, repaired, unsettled, moved : bool ndarray of shape (K,)
         Classes that have rows; whose rows say nothing of their spread; whose scatter did not
-        exist; whose iteration did not end.
+        exist; whose iteration did not end; whose scatter followed rows far out.
     """
 
     location: np.ndarray
@@ -108,6 +108,7 @@ class Estimates:
     lone: np.ndarray
     repaired: np.ndarray
     unsettled: np.ndarray
+    moved: np.ndarray
 
 
 def estimate(sample: Sample, n_classes: int, wanted: Wanted) -> Estimates:
@@ -230,20 +231,25 @@ def _settle(groups: list[Group], wanted: Wanted) -> None:
         case _:
             return
     for group in groups:
-        if wanted.paper:
-            weighting = replace(weighting, paper=paper_floor(group.total, len(group.classes)))
+        if wanted.scatter == "tyler":
+            near = location_floor(group.total / len(group.classes), wanted.paper)
+            weighting = replace(weighting, paper=wanted.paper, near=near)
         _sweep(group, weighting, wanted)
         if wanted.scatter == "huber":
             group.ellipses.rescale(1.0 / size)
 
 
-def paper_floor(total: float, n_classes: int) -> float:
-    """Share of the median that t is floored at where locations weigh by 1 / t.
+def location_floor(total: float, paper: bool) -> float:
+    """Share of its median that t is floored at for locations of so many rows.
 
     A row at the location then weighs a fifth of what as many others at the median distance do, or
-    a hundred of them at most: with less of a floor it holds the location.
+    a hundred of them at most, where it weighs by 1 / t, and a third where it weighs by 1 / sqrt(t):
+    with less of a floor one row holds the location of few. A median is often at a row, too, and as
+    good as another estimate, but for distances from it, which begin at zero.
     """
-    return min(1.0, 0.01 + 5.0 * n_classes / total)
+    if paper:
+        return min(1.0, 0.01 + 5.0 / total)
+    return min(1.0, max((3.0 / total) ** 2, loops.NEAR_LOCATION))
 
 
 def _sweep(group: Group, weighting: Weighting, wanted: Wanted) -> None:
@@ -296,7 +302,7 @@ def _collected(
     scatter = np.tile(np.eye(m), (1 if wanted.tied else n_classes, 1, 1))
     dof, middle = np.full(n_classes, np.nan), np.ones(n_classes)
     shrinkage, iterations = np.zeros(n_classes), np.zeros(n_classes, np.int64)
-    flags = {name: np.zeros(n_classes, bool) for name in ("lone", "repaired", "settled")}
+    flags = {name: np.zeros(n_classes, bool) for name in ("lone", "repaired", "settled", "moved")}
     row_weights = np.ones(len(sample.rows))
     rows_of = np.argsort(sample.codes, kind="stable")
     edges = np.searchsorted(sample.codes[rows_of], np.arange(n_classes + 1))
@@ -306,6 +312,7 @@ def _collected(
             group.begin(1.0)
             group.ellipses = Ellipses(group.start, np.diag(unit), np.diag(1.0 / unit), float(m))
         group.layout.measure(group.ellipses, group.pull)
+        group.moved = _followed_far_rows(group, wanted)
         where = 0 if wanted.tied else int(group.classes[0])
         scatter[where] = group.ellipses.scatter
         location[group.classes] = group.ellipses.location + shift
@@ -341,7 +348,19 @@ def _collected(
         flags["lone"] & seen,
         flags["repaired"] & seen,
         ~flags["settled"] & seen,
+        flags["moved"] & seen,
     )
+
+
+def _followed_far_rows(group: Group, wanted: Wanted) -> bool:
+    """Whether a measured scatter is as large as the farthest rows, not as most of them, make it."""
+    if group.near is None or group.lone:
+        return False
+    variances = np.diag(group.ellipses.scatter)
+    if wanted.scatter == "tyler":
+        middle = loops.middle_of(group.layout.out.ravel(), group.layout.weights.ravel())
+        variances = variances * middle / chi2.ppf(0.5, len(variances))
+    return bool(np.any(variances > FAR * group.near[1]))
 
 
 def _with_left_out(row_weights: np.ndarray, left: Sample, whole: Sample) -> np.ndarray:

@@ -95,6 +95,7 @@ class Gaps(Layout):
                 len(there),
                 weighting.parameter,
                 weighting.paper,
+                weighting.near,
                 ellipses.middle,
                 beyond,
                 u,

@@ -43,6 +43,7 @@ class Group:
     #: Whether it was begun again, because the rows determine no scatter.
     regularised: bool = False
     settled: bool = True
+    moved: bool = False
     kept: np.ndarray | None = None
     #: Medians, and variances of most rows, where there are rows far out.
     near: tuple[np.ndarray, np.ndarray] | None = None

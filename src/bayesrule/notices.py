@@ -19,6 +19,10 @@ class FewRowsWarning(BayesRuleWarning):
     """A class has too few rows for what is estimated from it."""
 
 
+class FarRowsWarning(BayesRuleWarning):
+    """Rows lie so far out, and are so many, that an estimate followed them."""
+
+
 class NotConvergedWarning(BayesRuleWarning):
     """An iteration ended before its tolerance was met."""
 

@@ -14,7 +14,7 @@ from bayesrule.covariances import whiten
 from bayesrule.degrees import LEAST, MOST
 from bayesrule.estimates import Estimates, Wanted, estimate
 from bayesrule.gaussian_laws import squared_distances
-from bayesrule.notices import NotConvergedWarning, SingularScatterWarning
+from bayesrule.notices import FarRowsWarning, NotConvergedWarning, SingularScatterWarning
 from bayesrule.stats import Sample
 from bayesrule.tables import as_read, read_numbers
 
@@ -38,6 +38,14 @@ class _Reader(BaseEstimator):
                 "than columns, or too many of them in a subspace: constant, dependent or mostly "
                 "equal columns), and it was regularised. Add rows or drop such columns.",
                 SingularScatterWarning,
+                stacklevel=3,
+            )
+        if found.moved[0]:
+            warnings.warn(
+                "Location and scatter followed rows far out: of rows that lie there together, they "
+                "bear less than a share of 1 / (columns + 1). Look at them; the minimum covariance "
+                "determinant bears nearly half.",
+                FarRowsWarning,
                 stacklevel=3,
             )
         if found.unsettled[0]:

@@ -27,7 +27,7 @@ STUDENT, TYLER, HUBER = 0, 1, 2
 
 #: A squared distance below this share of the median counts as that share: for the scatter only
 #: where a row is at the location up to rounding, for the location where one row would hold it.
-#: Weights of 1 / t need more: no row may weigh as much as a few of all the others do together.
+#: Of few rows each holds more, and more is needed.
 AT_LOCATION = 1e-10
 NEAR_LOCATION = 1e-6
 
@@ -73,12 +73,12 @@ def whiten_tile(tile, location, inverse, beyond, z, t):
 
 
 @compiled(reassociate=True)
-def row_weights(t, weights, kind, m, parameter, paper, middle, beyond, u, v, slopes):
+def row_weights(t, weights, kind, m, parameter, paper, near, middle, beyond, u, v, slopes):
     """Weights of rows for the scatter (u) and the location (v), times their own weight.
 
-    ``paper`` is 0, or the share of the median that t is floored at for locations by 1 / t.
-    ``beyond`` is how much of t is the blur's. ``slopes`` gathers -u't^2 and -2v't, less what comes
-    from the blur, which tell how far a step falls short.
+    ``paper`` lets Tyler's locations weigh by 1 / t, not 1 / sqrt(t); ``near`` is the share of the
+    median that t is floored at for them. ``beyond`` is how much of t is the blur's. ``slopes``
+    gathers -u't^2 and -2v't, less what comes from the blur, which tell how far a step falls short.
     """
     for f in range(t.size):
         w = weights[f]
@@ -95,14 +95,10 @@ def row_weights(t, weights, kind, m, parameter, paper, middle, beyond, u, v, slo
             far = max(d, AT_LOCATION * middle)
             u[f] = w * m / far
             slopes[0] += w * m * own * own
-            if paper > 0.0:
-                v[f] = w / max(d, paper * middle)
-                if d > paper * middle:
-                    slopes[1] += 2.0 * w * own / d
-            else:
-                v[f] = w / math.sqrt(max(d, NEAR_LOCATION * middle))
-                if d > NEAR_LOCATION * middle:
-                    slopes[1] += w * own / math.sqrt(d)
+            away = max(d, near * middle)
+            v[f] = w / away if paper else w / math.sqrt(away)
+            if d >= away:
+                slopes[1] += v[f] * own * (2.0 if paper else 1.0)
         elif d > parameter:
             x = parameter / d
             u[f] = w * x
@@ -153,7 +149,19 @@ def blurred(inverse, blur):
 
 @compiled
 def sweep(
-    tiles, weights, tile_class, location, inverse, blur, kind, parameter, paper, middle, out, sums
+    tiles,
+    weights,
+    tile_class,
+    location,
+    inverse,
+    blur,
+    kind,
+    parameter,
+    paper,
+    near,
+    middle,
+    out,
+    sums,
 ):
     """One pass over the rows of the classes that share a scatter.
 
@@ -178,7 +186,9 @@ def sweep(
     for b in range(tiles.shape[0]):
         k = tile_class[b]
         whiten_tile(tiles[b], location[k], inverse, beyond, z, out[b])
-        row_weights(out[b], weights[b], kind, m, parameter, paper, middle, beyond, u, v, slopes)
+        row_weights(
+            out[b], weights[b], kind, m, parameter, paper, near, middle, beyond, u, v, slopes
+        )
         add_tile(z, u, v, scatter, first[k], pull[k])
         for f in range(TILE):
             mass_u[k] += u[f]
@@ -453,6 +463,7 @@ def settle_tiles(
     kind,
     parameter,
     paper,
+    near,
     share,
     target,
     blur,
@@ -480,6 +491,7 @@ def settle_tiles(
             kind,
             parameter,
             paper,
+            near,
             middle,
             out,
             sums,
