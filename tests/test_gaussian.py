@@ -417,13 +417,38 @@ def test_shrinkage_chosen_by_the_oracle_formula(covariance):
     X, y = toy(n=90)
     unit = X.std(axis=0)
     scatters = [np.cov((X[y == k] / unit).T, bias=True) for k in CLASSES]
+    within = np.diag(sum(scatters))  # as variances within the classes differ among columns
     groups = {"full": [(s, 30) for s in scatters], "tied": [(sum(scatters) / 3, 90)]}[covariance]
     got = fit(covariance, X, y, shrinkage="auto").log_density_.covariance
     for k, (scatter, n_rows) in enumerate(groups):
         share = oracle_share(scatter, n_rows)
         assert 0 < share < 1
-        shrunk = (1 - share) * scatter + share * np.diag(np.diag(scatter))
+        target = np.mean(np.diag(scatter) / within) * np.diag(within)
+        shrunk = (1 - share) * scatter + share * target
         np.testing.assert_allclose(got[k], shrunk * np.outer(unit, unit), rtol=1e-9)
+
+
+def test_classes_of_few_rows_borrow_from_the_others():
+    # Columns of very different spreads, alike in all classes; two rows show none of it.
+    rng = np.random.default_rng(0)
+    spread = 10.0 ** np.arange(-3.0, 4.0)
+    y = np.repeat([0, 1], [200, 4])
+    X = (rng.normal(size=(204, 7)) + 2.0 * y[:, None]) * spread
+    clf = fit("full", X, y, shrinkage="auto")
+    told = np.diag(clf.log_density_.covariance[1]) / spread**2
+    raw = X[y == 1].var(axis=0) / spread**2
+    assert raw.max() > 5.0 * raw.min()
+    assert told.max() < 3.0 * told.min()
+    new = (rng.normal(size=(400, 7)) + 2.0 * np.repeat([0, 1], 200)[:, None]) * spread
+    assert clf.with_rule(priors="uniform").score(new, np.repeat([0, 1], 200)) > 0.95
+
+
+def test_a_constant_column_leaves_shrinkage_as_it_is():
+    X, y = toy(n=90)
+    flat = np.column_stack([X, np.full(90, 7.0)])
+    for share in ("auto", 0.3):
+        one = fit("full", X, y, shrinkage=share).predict_proba(X)
+        np.testing.assert_allclose(fit("full", flat, y, shrinkage=share).predict_proba(flat), one)
 
 
 def test_more_columns_than_rows_needs_shrinkage():

@@ -17,6 +17,9 @@ SINGULAR = 1e-10
 #: A class's variance below this share of that over all classes is rounding, and counts as zero.
 ROUNDING = 1e-20
 
+#: Least share of an automatic target: enough to make any covariance invertible.
+LEAST_SHARE = 1e-6
+
 #: Smallest variance of a column within a class, as a share of its variance over all classes.
 FLOOR = 1e-9
 
@@ -82,15 +85,21 @@ def invertible(covariance: np.ndarray) -> bool:
     return bool((np.diag(factor) ** 2 > SINGULAR).all())
 
 
-def shrunk(covariance: np.ndarray, share: Any, count: float, scale: np.ndarray) -> np.ndarray:
-    """Shrink towards the mean variance (float) or, in standardised units, the diagonal (auto)."""
+def shrunk(
+    covariance: np.ndarray, share: Any, count: float, scale: np.ndarray, usual: np.ndarray
+) -> np.ndarray:
+    """Shrink towards the mean variance (float) or the usual variances, made as large (auto).
+
+    An automatic share is told in units of ``scale``.
+    """
     if share is None:
         return covariance
     if share == "auto":
-        share = oracle_share(covariance / np.outer(scale, scale), count)
-        return (1 - share) * covariance + share * np.diag(np.diag(covariance))
-    identity = np.eye(len(covariance))
-    return (1 - share) * covariance + share * np.trace(covariance) / len(covariance) * identity
+        share = max(oracle_share(covariance / np.outer(scale, scale), count), LEAST_SHARE)
+    else:
+        usual = np.ones(len(covariance))
+    size = np.mean(np.diag(covariance) / usual)
+    return (1 - share) * covariance + share * size * np.diag(usual)
 
 
 def oracle_share(covariance: np.ndarray, count: float) -> float:

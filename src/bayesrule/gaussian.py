@@ -21,7 +21,6 @@ from bayesrule.covariances import (
     ROUNDING,
     centre_of_columns,
     invertible,
-    oracle_share,
     second_of_columns,
     shrunk,
     spread_over_classes,
@@ -47,8 +46,10 @@ class Gaussian(Density):
         per class.
     shrinkage : None, float in [0, 1], or "auto"
         Share of the covariance that is replaced by a multiple of the identity (float), or, with
-        "auto", by the diagonal, the share chosen by oracle approximating shrinkage of the
-        correlations. A class whose covariance is singular is repaired as by "auto", with a warning.
+        "auto", by the diagonal of the variances within the classes, made as large, so that classes
+        of few rows borrow from the others; the share is chosen by oracle approximating shrinkage of
+        the correlations. A class whose covariance is singular is repaired as by "auto", with a
+        warning.
     estimate : {"ml", "unbiased", "map", "predictive"}
         How the parameters are told from the rows. "ml" divides the second moment by n,
         "unbiased" by n - 1 (n - K where tied). "map" takes the most probable parameters given
@@ -233,11 +234,14 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
     """Covariances and their whitening, repaired where they cannot be inverted."""
     tied = moments.kind == "tied"
     seen = moments.weight > 0
-    _, overall = spread_over_classes(moments)
-    scale = np.sqrt(np.where(overall > 0, overall, 1.0))
+    within, overall = spread_over_classes(moments)
+    varies = np.flatnonzero(overall > 0)
+    block = np.ix_(varies, varies)
+    scale = np.sqrt(overall[varies])
     # A column that never varies tells nothing; any variance keeps it harmless.
     spread = np.where(overall > 0, typical_variances(moments), 1.0)
     floor = np.where(overall > 0, FLOOR * spread, 1.0)
+    usual = np.where(within > FLOOR * overall, within, spread)[varies]
     if tied:
         counts = np.array([moments.weight.sum()])
         degrees = _degrees(counts, settings, int(seen.sum()))
@@ -259,12 +263,12 @@ def _settle_full(moments: Moments, settings: Gaussian) -> FullGaussian:
                 lone.append(k)
             continue
         raw[flat] = raw[:, flat] = 0.0
-        covariances[k] = shrunk(raw, settings.shrinkage, count, scale)
+        covariances[k] = raw
+        covariances[k][block] = shrunk(raw[block], settings.shrinkage, count, scale, usual)
         still = np.flatnonzero(np.diag(covariances[k]) <= ROUNDING * overall)
         covariances[k][still, still] = floor[still]
         if not invertible(covariances[k]):
-            share = max(oracle_share(raw / np.outer(scale, scale), count), 1e-6)
-            covariances[k] = (1 - share) * raw + share * np.diag(spread)
+            covariances[k][block] = shrunk(raw[block], "auto", count, scale, usual)
         elif not (overall[still] > 0).any():
             continue
         repaired.append(k)

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bayesrule.covariances import LEAST_SHARE
 from bayesrule.ellipses import EQUAL, Ellipses, Layout, Pull, Weighting
 from bayesrule.kernels import elliptical as loops
 
 #: Variances that rows are known up to where they determine no scatter, as shares of those within
 #: the classes: a tenth of a standard deviation.
 BLUR = 0.01
-#: Least share of an automatic pull: enough to make any scatter invertible.
-LEAST_PULL = 1e-6
 
 
 @dataclass
@@ -80,7 +79,7 @@ class Group:
         squares = float(np.sum((self.layout.sums[0] / n) ** 2))
         above = m * m + (1 - 2 / m) * squares
         below = m * m - n * m - 2 * n + (n + 1 + 2 * (n - 1) / m) * squares
-        return 1.0 if below <= above else max(above / below, LEAST_PULL)
+        return 1.0 if below <= above else max(above / below, LEAST_SHARE)
 
     def begin_near(self, start: np.ndarray, variances: np.ndarray) -> None:
         """Begin at what most rows tell, pulled as before."""

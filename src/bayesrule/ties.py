@@ -72,6 +72,6 @@ def most_held(held: np.ndarray, share: float) -> float:
     level = np.divide(
         share * others, 1.0 - share * cut, out=np.full(len(held), np.inf), where=share * cut < 1.0
     )
+    level = np.minimum(level, ordered[::-1])
     below = np.append(ordered[::-1][1:], 0.0)
-    fits = level >= below
-    return float(max(level[fits][0] if fits.any() else 0.0, np.median(held)))
+    return float(max(level[level >= below][0], np.median(held)))
