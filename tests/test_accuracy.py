@@ -718,7 +718,7 @@ def error(found: float, true: Any) -> float:
 
 @pytest.mark.parametrize("tried", TRIED, ids=str)
 def test_log_densities_are_those_of_fifty_digits(tried: Tried) -> None:
-    n = 200 if tried.tolerance == EXACT else 30
+    n = 100 if tried.tolerance == EXACT else 10
     asked, wrong = errors(tried, 3 if tried.rows == "line" else n)
     i, k = np.unravel_index(np.argmax(wrong), wrong.shape)
     assert wrong[i, k] <= tried.tolerance, f"class {k} at {asked[i]}"
@@ -901,7 +901,7 @@ def case_of(listed: Listed) -> Case:
 @every_density()
 @pytest.mark.filterwarnings("ignore::bayesrule.notices.BayesRuleWarning")
 def test_random_weights_repeat_rows(listed: Listed) -> None:
-    check_weights(listed, 10)
+    check_weights(listed, 3)
 
 
 @pytest.mark.slow
