@@ -171,7 +171,8 @@ def value_counts(
     column = {name: d for d, name in enumerate(decisions.tolist())}
     names = [made.tolist()[place] for place in places]
     weights = counts[codes, places]
-    entries = np.zeros(len(codes), np.intp), codes, _columns_of(names, column), weights
+    chosen = _columns_of(names, column, weights)
+    entries = np.zeros(len(codes), np.intp), codes, chosen, weights
     found = _valued(classes, entries, n_rows, gain[None], decisions, priors, made)
     return replace(found, squares=squares)
 
@@ -225,15 +226,18 @@ def _valued(
     )
 
 
-def _columns_of(made: list[Any], column: dict[Any, int]) -> np.ndarray:
+def _columns_of(
+    made: list[Any], column: dict[Any, int], weights: np.ndarray | None = None
+) -> np.ndarray:
     """Column of each decision in the gain; an error for a decision without a price."""
     chosen = np.fromiter((column.get(d, -1) for d in made), np.intp, len(made))
     unpriced = chosen < 0
     if unpriced.any():
+        rows = np.ones(len(made)) if weights is None else weights
         raise ValueError(
             f"The gain has no price for decision {made[unpriced.argmax()]!r}, which was made in "
-            f"{unpriced.sum()} of {len(made)} rows; it prices {list(column)}. Add a column of "
-            "that name, in a DataFrame or nested dict."
+            f"{rows[unpriced].sum():.10g} of {rows.sum():.10g} rows; it prices {list(column)}. Add "
+            "a column of that name, in a DataFrame or nested dict."
         )
     return chosen
 
