@@ -707,12 +707,15 @@ def errors(tried: Tried, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def error(found: float, true: Any) -> float:
-    """Relative where the truth is large, absolute near zero; zero beyond the largest number."""
-    if abs(true) > LARGEST:  # no float is nearer than infinity
-        beyond = found == np.inf if true > 0 else found == -np.inf
-        return 0.0 if beyond or abs(found) > 0.999999 * float(LARGEST) else np.inf
+    """Relative where the truth is large, absolute near zero.
+
+    Of what no float can hold, infinity is right; it will do from -1e307 on, where a square may
+    overflow before it is halved.
+    """
     if not np.isfinite(found):
-        return 0.0 if abs(true) > LARGEST * mpf("0.999999999999") else np.inf
+        return 0.0 if found == -np.inf and true < -1e307 else np.inf
+    if abs(true) > LARGEST:
+        return 0.0 if true * found > 0 and abs(found) > 0.999999 * float(LARGEST) else np.inf
     return float(abs(mpf(float(found)) - true) / max(1, abs(true)))
 
 
