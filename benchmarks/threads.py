@@ -15,6 +15,10 @@ from benchmarks.timing import Pace, take_turns
 
 #: The least of the speed on one thread that all threads may give: noise aside, no loss.
 LEAST = 0.9
+WHY = (
+    "Threads share the bandwidth of the memory, and where other programs keep the cores busy they "
+    "wait for one another."
+)
 PACE = Pace(seconds=0.4, least=5, most=200)
 
 
@@ -59,6 +63,6 @@ def figures() -> list[Figure]:
         turns[n_threads]()
         seconds = take_turns(turns, PACE)
         ratios = seconds[1] / seconds[n_threads]
-        found.append(Figure.of(f"{name}, {n_threads} threads", ratios, goal=LEAST))
+        found.append(Figure.of(f"{name}, {n_threads} threads", ratios, goal=LEAST, why=WHY))
     os.environ.pop("BAYESRULE_NUM_THREADS", None)
     return found
