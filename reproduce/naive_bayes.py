@@ -217,7 +217,10 @@ def fill(page: Page, full: bool) -> None:
         stated = dict(zip((tried[0][0], best), STATED[name], strict=True))
         page.table(
             ["", "accuracy", "stated", "log loss", "calibration error"],
-            [[title, right, stated.get(title), *rest] for title, (right, *rest) in figures.items()],
+            [
+                [title, f"{right:.4f}", stated.get(title), *rest]
+                for title, (right, *rest) in figures.items()
+            ],
         )
         if name == "mushroom":
             page.text(reason(X, y))
