@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesrule.covariances import typical_variances
 from bayesrule.density import Density, LogDensity
+from bayesrule.magnitudes import refuse_beyond_squares
 from bayesrule.memberships import Memberships
 from bayesrule.moments import moments_by_column
 from bayesrule.stats import Moments
@@ -22,6 +23,7 @@ class Logistic(Density):
 
     def tally(self, table: Table, memberships: Memberships) -> Moments:
         """Weight, mean and second moment of each class and column."""
+        refuse_beyond_squares(table.numbers)  # clearer than an infinite variance
         return moments_by_column(table, memberships)
 
     def settle(self, stats: Moments) -> LogDensity:
