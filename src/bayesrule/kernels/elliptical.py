@@ -131,9 +131,9 @@ def add_tile(z, u, v, scatter, first, pull):
             scatter[j, i] += total
 
 
-@compiled
-def blurred(inverse, blur):
-    """C^-1 diag(blur) C^-T, the blur of every row in units of the scatter, and its trace."""
+@compiled(reassociate=True)
+def in_units(inverse, variances):
+    """Variances of columns in units of the scatter, C^-1 diag(v) C^-T, and their trace."""
     m = inverse.shape[0]
     around = np.empty((m, m))
     trace = 0.0
@@ -141,7 +141,7 @@ def blurred(inverse, blur):
         for i in range(j + 1):
             total = 0.0
             for c in range(i + 1):  # the inverse is a lower triangle
-                total += inverse[j, c] * blur[c] * inverse[i, c]
+                total += inverse[j, c] * variances[c] * inverse[i, c]
             around[j, i] = around[i, j] = total
         trace += around[j, j]
     return around, trace
@@ -182,7 +182,7 @@ def sweep(
     slopes[1] = 0.0
     z = np.empty((m, TILE))
     u, v = np.empty(TILE), np.empty(TILE)
-    around, beyond = blurred(inverse, blur)
+    around, beyond = in_units(inverse, blur)
     for b in range(tiles.shape[0]):
         k = tile_class[b]
         whiten_tile(tiles[b], location[k], inverse, beyond, z, out[b])
@@ -207,7 +207,7 @@ def sweep(
 def measure(tiles, tile_class, location, inverse, blur, out):
     """Squared distances alone."""
     z = np.empty((tiles.shape[1], TILE))
-    _, beyond = blurred(inverse, blur)
+    _, beyond = in_units(inverse, blur)
     for b in range(tiles.shape[0]):
         whiten_tile(tiles[b], location[tile_class[b]], inverse, beyond, z, out[b])
 
@@ -323,15 +323,10 @@ def advance(sums, total, location, factor, inverse, kind, share, target, held, m
             for i in range(j + 1):
                 own += raw[j, i] * factor[j, i]
             size += own / target[j]
-        for j in range(m):
-            for i in range(j + 1):
-                own = 0.0
-                for c in range(i + 1):
-                    own += inverse[j, c] * target[c] * inverse[i, c]
-                raw[j, i] = raw[i, j] = (share * size / m) * own
+        whitened, _ = in_units(inverse, target)
         for j in range(m):
             for i in range(m):
-                found[j, i] = (1.0 - share) * found[j, i] + raw[j, i]
+                found[j, i] = (1.0 - share) * found[j, i] + share * size / m * whitened[j, i]
     trace = 0.0
     for j in range(m):
         trace += found[j, j]
