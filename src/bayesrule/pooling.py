@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import clone
 
-from bayesrule.columns import Block, FittedColumns, place_of, read_blocks
+from bayesrule.column_blocks import place_of, read_blocks
+from bayesrule.columns import Block, FittedColumns
 from bayesrule.composed import Composed
 from bayesrule.decide import log_of
 from bayesrule.density import Density, LogDensity, Rule
