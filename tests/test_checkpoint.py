@@ -87,6 +87,25 @@ def test_a_fit_goes_on_wherever_it_stopped(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
+def test_a_fit_goes_on_here_though_no_part_of_a_pass_is_left(tmp_path: Path) -> None:
+    """The sample may be drawn, or all be counted, when a run is stopped."""
+    density, columns = CASES["columns"]
+    pattern, kept = write_some(rows(400), tmp_path, ".parquet", 2), tmp_path / "fit.checkpoint"
+    asked: dict[str, Any] = {"columns": columns, "sample": 300}
+    counted = Stops()
+    whole = BayesClassifier(density).fit_files(pattern, "class", **asked, executor=counted)
+    for stop in range(1, counted.done):
+        with pytest.raises(LostExecutorError):
+            BayesClassifier(density).fit_files(
+                pattern, "class", **asked, executor=Stops(stop), checkpoint=kept
+            )
+        clf = BayesClassifier(density).fit_files(
+            pattern, "class", **asked, executor=1, checkpoint=kept
+        )
+        assert_same_bits(clf, whole)
+
+
+@pytest.mark.usefixtures("small_parts")
 def test_a_bad_file_can_be_mended_and_the_fit_goes_on(tmp_path: Path) -> None:
     frame, kept = rows(), tmp_path / "fit.checkpoint"
     pattern = write_some(frame, tmp_path, ".parquet")

@@ -137,7 +137,7 @@ def workers(executor: Any, n_parts: int) -> Iterator[Workers | None]:
             f"executor={executor!r} cannot be used. Give a number of threads, an executor of "
             "concurrent.futures, or a Dask Client; None uses all cores."
         )
-    if min(count, n_parts) == 1:
+    if min(count, n_parts) <= 1:  # a fit that goes on may have no part left
         yield None
         return
     with ThreadPoolExecutor(min(count, n_parts)) as pool:
