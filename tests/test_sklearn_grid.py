@@ -64,7 +64,7 @@ def densities() -> Iterator[Any]:
     )
     yield from every(Elliptical, scatter=("student",), dof=("shared", 1.0, 30.0))
     yield from every(Categorical, alpha=(0.1, 10.0))
-    yield from every(Bernoulli, alpha=(0.1, 2.0), threshold=(0.0, 0.2))
+    yield from every(Bernoulli, alpha=(0.1, 0.5, 2.0, 9.0))
     yield from every(Multinomial, alpha=(0.1, 3.0), estimate=("smoothed", "predictive"))
     yield from every(Poisson, estimate=("map", "predictive"))
     yield from every(Exponential, estimate=("map", "predictive"))
