@@ -87,22 +87,24 @@ def test_a_fit_goes_on_wherever_it_stopped(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_fit_goes_on_here_though_no_part_of_a_pass_is_left(tmp_path: Path) -> None:
-    """The sample may be drawn, or all be counted, when a run is stopped."""
+def test_a_fit_goes_on_though_no_part_of_its_pass_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped when the whole sample was drawn, and before the first part was counted."""
     density, columns = CASES["columns"]
     pattern, kept = write_some(rows(400), tmp_path, ".parquet", 2), tmp_path / "fit.checkpoint"
-    asked: dict[str, Any] = {"columns": columns, "sample": 300}
-    counted = Stops()
-    whole = BayesClassifier(density).fit_files(pattern, "class", **asked, executor=counted)
-    for stop in range(1, counted.done):
-        with pytest.raises(LostExecutorError):
-            BayesClassifier(density).fit_files(
-                pattern, "class", **asked, executor=Stops(stop), checkpoint=kept
-            )
-        clf = BayesClassifier(density).fit_files(
-            pattern, "class", **asked, executor=1, checkpoint=kept
-        )
-        assert_same_bits(clf, whole)
+    asked: dict[str, Any] = {"columns": columns, "sample": 300, "executor": 1}
+    whole = BayesClassifier(density).fit_files(pattern, "class", **asked)
+
+    def stop(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bayesrule.checkpoint.Checkpoint.begin_counting", stop)
+        with pytest.raises(KeyboardInterrupt):
+            BayesClassifier(density).fit_files(pattern, "class", **asked, checkpoint=kept)
+    clf = BayesClassifier(density).fit_files(pattern, "class", **asked, checkpoint=kept)
+    assert_same_bits(clf, whole)
 
 
 @pytest.mark.usefixtures("small_parts")
