@@ -16,12 +16,8 @@ from scipy.stats import chi2
 
 from bayesrule.covariances import LOG_2PI, whiten
 from bayesrule.density import LogDensity
-from bayesrule.gaussian_laws import (
-    log_of_squares,
-    log_squares,
-    log_student_constant,
-    squared_distances,
-)
+from bayesrule.distances import log_of_squares, log_squares, squared_distances
+from bayesrule.gaussian_laws import log_student_constant
 from bayesrule.kernels.elliptical import AT_LOCATION
 from bayesrule.missing import missing_patterns
 from bayesrule.tables import Table

@@ -12,8 +12,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from bayesrule.covariances import whiten
 from bayesrule.degrees import LEAST, MOST
+from bayesrule.distances import squared_distances
 from bayesrule.estimates import Estimates, Wanted, estimate
-from bayesrule.gaussian_laws import squared_distances
 from bayesrule.notices import FarRowsWarning, NotConvergedWarning, SingularScatterWarning
 from bayesrule.stats import Sample
 from bayesrule.tables import as_read, read_numbers
