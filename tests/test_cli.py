@@ -362,7 +362,7 @@ def test_priors_may_be_minimax_or_those_of_new_rows(folder, tmp_path):
         ("evaluate {model} {test} --target state --confidence 2", 1, "confidence"),
         ("rule {model} -o {out}", 2, "--gain or --priors"),
         ("rule {model} --gain {{ -o {out}", 2, "no JSON"),
-        ("inspect {model}.gone", 1, "rule.bayes.gone"),
+        ("inspect {model}.gone", 2, "rule.bayes.gone"),
         ("tune {train} --target state --model qda --try shrinkage", 2, "lists nothing"),
         ("compare {train} --target state -m lda --folds 1", 1, "folds"),
         ("datasets irish", 2, "iris"),

@@ -53,7 +53,9 @@ def _diagonal_moments(
     weight = weight if table.missing else np.repeat(weight[:, None], table.n_columns, axis=1)
     some = np.where(weight > 0, weight, 1.0)
     mean = np.where(weight > 0, first - shift + total / some, 0.0)
-    second = np.maximum(squares - total * (total / some), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Squares of numbers beyond 1e154 are infinite, and are refused where they are settled.
+        second = np.maximum(squares - total * (total / some), 0.0)
     return Moments("diagonal", shift, weight, mean, second)
 
 
