@@ -102,8 +102,8 @@ class White:
         """Rows at even steps of weight in the order of t; a row that is met twice weighs two."""
         order = np.argsort(t, kind="stable")
         upto = np.cumsum(self.weights[order])
-        steps = min(DRAWN_FROM, max(1, round(float(upto[-1]))))
-        # A little before the middle of each step: a tie must not be decided by rounding.
+        # Halves, of the weight and of the steps, must not be decided by rounding.
+        steps = min(DRAWN_FROM, max(1, round(float(upto[-1]) - 1e-6)))
         at = np.searchsorted(upto, (np.arange(steps) + 0.5 - 1e-6) / steps * upto[-1])
         found, counts = np.unique(at, return_counts=True)
         mine = order[np.minimum(found, len(order) - 1)]
