@@ -49,6 +49,22 @@ def test_given_priors_are_taken_by_class(priors):
     assert clf.priors_.sum() == pytest.approx(1.0, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("priors", "said", "unsaid"),
+    [
+        (Minimax(), r"Minimax\(\)\. They are solved when a rule is made.*with_rule", "probability"),
+        (["many", 0.3, 0.5], "one probability for each of the classes", "with_rule"),
+        ({"a": 0.2, "b": 0.8}, r"lacks 'c'", "partial_fit"),
+        ({"a": 0.2, "b": 0.2, "c": 0.5, "d": 0.1}, "'d'.*partial_fit classes=", "lacks 'a'"),
+    ],
+    ids=["solved for", "words", "lacking", "unknown"],
+)
+def test_priors_that_will_not_do_are_told_with_what_will(priors, said, unsaid):
+    with pytest.raises(ValueError, match=said) as told:
+        given_priors(priors, np.ones(3), ABC)
+    assert unsaid not in str(told.value)
+
+
 def test_counted_and_uniform_priors():
     X, y = toy()
     weights = np.random.default_rng(0).gamma(1.0, size=300)

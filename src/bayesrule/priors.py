@@ -38,16 +38,24 @@ def given_priors(priors: Any, counts: np.ndarray, classes: np.ndarray) -> np.nda
         lacking = [c for c in labels if c not in priors]
         if unknown or lacking:
             problem = f"names unknown class {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
+            # A class can only be unknown for want of rows; one that is lacking was forgotten.
+            advice = " Give partial_fit classes= if its first chunk lacks some." if unknown else ""
             raise ValueError(
-                f"priors {problem}; it needs one entry for each class of {labels}. Give "
-                "partial_fit classes= if its first chunk lacks some."
-                f"{renumbered(classes)}"
+                f"priors {problem}; it needs one entry for each class of {labels}."
+                f"{advice}{renumbered(classes)}"
             )
         priors = [priors[c] for c in labels]
     try:
         values = np.array(priors, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"priors must be numbers, but are {priors!r}.") from None
+        # Those that are solved for are estimators, told by what all of them have.
+        advice = (
+            " They are solved when a rule is made: use the priors_ of BayesClassifier(priors=...) "
+            "or of with_rule(priors=..., X=X), which are numbers."
+            if hasattr(priors, "get_params")
+            else f" Give one probability for each of the classes {labels}."
+        )
+        raise ValueError(f"priors must be numbers, but are {priors!r}.{advice}") from None
     if priors is None or values.shape != (len(labels),):
         told = "is None" if priors is None else f"has shape {values.shape}"
         raise ValueError(

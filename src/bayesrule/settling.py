@@ -33,8 +33,8 @@ MINIMAX_ROWS = 100_000
 FOLDS = 5
 
 NEEDS_ROWS = (
-    "Minimax priors are solved over rows, which neither partial_fit nor merge keeps. Fit with "
-    "other priors, then use with_rule(priors=Minimax(...), X=X)."
+    "Minimax priors are solved over rows, which a fitted rule does not keep, nor do partial_fit "
+    "and merge. Fit with other priors, then give it rows: with_rule(priors=Minimax(...), X=X)."
 )
 
 

@@ -93,6 +93,20 @@ def priors_of(text: str | None) -> Any:
     return dict(_pairs(text, "--priors", "class=number"))
 
 
+def numeric_priors_of(text: str | None) -> Any:
+    """Priors for valuing decisions already made: those that a rule would have to be made for, not.
+
+    A rule is solved for the least favourable priors, and for those of new rows, when it is made.
+    """
+    if text is not None and text.partition(":")[0] in ("minimax", "shifted"):
+        raise Complaint(
+            f"--priors {text} is solved when a rule is made: bayesrule fit --priors {text} makes "
+            "one, which evaluate then judges at the priors it found. To judge this one, type "
+            "class=chance,class=chance, uniform or empirical."
+        )
+    return priors_of(text)
+
+
 def _box(text: str) -> dict[str, tuple[float, float]]:
     """Bounds on priors, class=lowest..highest,..."""
     box = {}
@@ -176,8 +190,15 @@ def _named_rows(rows: list[list[str]], where: str) -> dict[str, dict[str, float]
     return table
 
 
-def model_of(name: str, settings: Iterable[str], *, gain: Any = None, priors: Any = None) -> Any:
-    """The recipe of a name, with its settings, gain and priors."""
+def model_of(
+    name: str,
+    settings: Iterable[str],
+    *,
+    gain: Any = None,
+    priors: Any = None,
+    option: str = "--set",
+) -> Any:
+    """The recipe of a name, with settings (as they were typed after an option), gain and priors."""
     known_names = model_names()
     if name not in known_names:
         raise Complaint(f"--model {name!r} is not known: {nearest(name, known_names)}")
@@ -190,7 +211,7 @@ def model_of(name: str, settings: Iterable[str], *, gain: Any = None, priors: An
     for item in settings:
         key, sign, text = item.partition("=")
         if not sign or not key:
-            raise Complaint(f"--set {item!r} is no setting; type name=value.")
+            raise Complaint(f"{option} {item!r} is no setting; type name=value.")
         (given if key in own else inner)[key] = setting_of(text)
     stated = {"gain": gain, "priors": priors}
     rule = {key: value for key, value in stated.items() if value is not None and key in own}
@@ -202,7 +223,7 @@ def model_of(name: str, settings: Iterable[str], *, gain: Any = None, priors: An
                 k.removeprefix("density__") for k in known if k.startswith("density__")
             ]
             raise Complaint(
-                f"--set {key} is no setting of {name}: {nearest(key, dict.fromkeys(settable))}"
+                f"{option} {key} is no setting of {name}: {nearest(key, dict.fromkeys(settable))}"
             )
     return clf.set_params(
         **{key if key in known else f"density__{key}": value for key, value in inner.items()}

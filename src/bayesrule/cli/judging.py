@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesrule.cli.asking import Complaint, gain_of, model_of, priors_of
+from bayesrule.cli.asking import Complaint, gain_of, model_of, numeric_priors_of, priors_of
 from bayesrule.cli.telling import (
     Data,
     Gain,
@@ -50,6 +50,7 @@ def evaluate(
     confidence
         Level of the interval.
     """
+    stated_priors, stated_gain = numeric_priors_of(priors), gain_of(gain)
     from bayesrule import evaluate_files
     from bayesrule.cli.reading import labelled_files, load_model
 
@@ -59,8 +60,8 @@ def evaluate(
         labelled_files(data, target, weight),
         target,
         weight,
-        priors=priors_of(priors),
-        gain=gain_of(gain),
+        priors=stated_priors,
+        gain=stated_gain,
         confidence=confidence,
     )
     if json:
@@ -111,7 +112,11 @@ def compare(
     for word in models or ["naive_bayes"]:
         name, _, settings = word.partition(":")
         found[word] = model_of(
-            name, settings.split(",") if settings else [], gain=stated_gain, priors=stated_priors
+            name,
+            settings.split(",") if settings else [],
+            gain=stated_gain,
+            priors=stated_priors,
+            option=f"--model {name}:",
         ).set_params(random_state=seed)
     result = library(
         found,

@@ -133,7 +133,9 @@ def tune(
             raise Complaint(f"--try {item!r} lists nothing; type name=value,value.")
         values[name] = [setting_of(text) for text in listed.split(",")]
     tried = [f"{name}={listed[0]}" for name, listed in values.items()]
-    clf = model_of(model, [*(settings or []), *tried], gain=stated_gain, priors=stated_priors)
+    fixed = settings or []
+    model_of(model, fixed)  # whatever is wrong below is then wrong with what is tried
+    clf = model_of(model, [*fixed, *tried], gain=stated_gain, priors=stated_priors, option="--try")
     clf.set_params(random_state=seed)
     known = clf.get_params()
     X, y, weights, told = read_labelled(data, target, weight, sample, seed)

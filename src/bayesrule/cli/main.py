@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from cyclopts import App, CycloptsError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from bayesrule.cli import judging, learning, showing, using
 from bayesrule.cli.asking import Complaint, one_line
@@ -92,6 +93,8 @@ def run(argv: Sequence[str]) -> int:
             with piped_in(_meant(list(argv))) as words:
                 app()(words)
         sys.stdout.flush()
+    except UnusedCliTokensError as error:
+        return _say(_unexpected(error), 2)
     except CycloptsError as error:
         return _say(one_line(error), 2)
     except Complaint as error:
@@ -144,6 +147,15 @@ def piped_in(words: list[str]) -> Iterator[list[str]]:
             file.write(first)
             shutil.copyfileobj(content, file)
         yield [whole if word == "-" else word for word in words]
+
+
+def _unexpected(error: UnusedCliTokensError) -> str:
+    """Words too many are mostly values whose option was left out."""
+    said = ", ".join(repr(word) for word in error.unused_tokens or [])
+    command = " ".join(["bayesrule", *(error.command_chain or [])])
+    return one_line(
+        f"{said} is too much: a value needs its option before it. See {command} --help."
+    )
 
 
 def _say(message: str, code: int) -> int:
