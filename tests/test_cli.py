@@ -370,6 +370,7 @@ def test_priors_may_be_minimax_or_those_of_new_rows(folder, tmp_path):
         ("inspect {model}.gone", 2, "rule.bayes.gone"),
         ("tune {train} --target state --model qda --try shrinkage", 2, "lists nothing"),
         ("compare {train} --target state -m lda --folds 1", 1, "folds"),
+        ("compare {train} --target state -m lda -m qda:shrinkage=7", 1, "model 'qda:shrinkage=7'"),
         ("datasets irish", 2, "iris"),
         ("export {model}", 2, "--to sql"),
         ("export {model} sql", 2, "'sql' is too much"),

@@ -141,6 +141,15 @@ def test_soft_labels_are_refused():
         compare({"lda": recipes.lda()}, X, np.eye(3)[y])
 
 
+def test_an_error_names_the_model_that_made_it():
+    X, y = IRIS
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 50 == 0, np.nan, X)
+    models = {"takes gaps": recipes.gaussian_nb(), "takes none": recipes.knn()}
+    with pytest.raises(ValueError, match="NaN") as told:
+        compare(models, gaps, y)
+    assert told.value.__notes__ == ["That was the model 'takes none'."]
+
+
 def test_the_picture_shows_gains_intervals_and_who_is_clearly_behind():
     plt = pytest.importorskip("matplotlib.pyplot")
     from bayesrule.displays import ComparisonDisplay

@@ -194,8 +194,13 @@ def compare(
             for train, test in splits:
                 for name, model in models.items():
                     since = time.perf_counter()
-                    fitted[name] = _fitted(model, X, labels, sample_weight, train)
-                    made = fitted[name].predict(_safe_indexing(X, test))
+                    try:
+                        fitted[name] = _fitted(model, X, labels, sample_weight, train)
+                        made = fitted[name].predict(_safe_indexing(X, test))
+                    except Exception as error:
+                        # What the data lack for one model, others may do without.
+                        error.add_note(f"That was the model {name!r}.")
+                        raise
                     decided[name][test] = np.asarray(made, dtype=object)
                     seconds[name] += time.perf_counter() - since
                     meter.advance(note=name)

@@ -114,7 +114,8 @@ def run(argv: Sequence[str]) -> int:
             raise
         expected = isinstance(error, (ValueError, TypeError, OSError, ImportError, AttributeError))
         kind = "" if expected else f"{type(error).__name__}: "
-        return _say(kind + one_line(error), 1)
+        notes = " ".join(getattr(error, "__notes__", []))
+        return _say(one_line(f"{kind}{one_line(error)} {notes}"), 1)
     return 0
 
 
