@@ -58,20 +58,24 @@ def out_of_fold_decisions(
 ) -> dict[tuple[str, str], np.ndarray]:
     """Decisions about rows that were not fitted, by model and rule, one column per repeat."""
     from sklearn.model_selection import StratifiedKFold
+    from threadpoolctl import threadpool_limits
 
     decided: dict[tuple[str, str], np.ndarray] = {}
-    for repeat in range(REPEATS):
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
-        for train, test in folds.split(X, y):
-            for name, clf in models().items():
-                clf.fit(X[train], y[train])
-                rules = {"highest gain": clf, "most probable": clf.with_rule(gain=None)}
-                for rule, model in rules.items():
-                    table = decided.setdefault(
-                        (name, rule), np.empty((len(y), REPEATS), dtype=object)
-                    )
-                    table[test, repeat] = model.predict(X[test])
-            progress()
+    # Hundreds of tiny trees: threads that wait for each other would take most of the time, and on
+    # a machine with other work ten times as much.
+    with threadpool_limits(1, user_api="openmp"):
+        for repeat in range(REPEATS):
+            folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
+            for train, test in folds.split(X, y):
+                for name, clf in models().items():
+                    clf.fit(X[train], y[train])
+                    rules = {"highest gain": clf, "most probable": clf.with_rule(gain=None)}
+                    for rule, model in rules.items():
+                        table = decided.setdefault(
+                            (name, rule), np.empty((len(y), REPEATS), dtype=object)
+                        )
+                        table[test, repeat] = model.predict(X[test])
+                progress()
     return decided
 
 
