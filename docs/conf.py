@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -74,10 +75,28 @@ plot_apply_rcparams = True
 plot_rcparams = dict(matplotlib.rc_params_from_file(STYLE, use_default_template=False))
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+
+def runnable(script: Path) -> bool:
+    """Whether the data sets that a script names can be had here."""
+    from bayesrule import datasets
+
+    try:
+        for name in re.findall(r'datasets\.load\("(\w+)"', script.read_text(encoding="utf-8")):
+            datasets.load(name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+#: Scripts that are run; one whose data are not here is shown without its pictures.
+GALLERY = [HERE.parent / "examples", HERE.parent / "reproduce" / "course"]
+RUN = [script.name for folder in GALLERY for script in folder.glob("*.py") if runnable(script)]
+
 sphinx_gallery_conf = {
-    "examples_dirs": [str(HERE.parent / "examples"), str(HERE.parent / "reproduce" / "course")],
+    "examples_dirs": [str(folder) for folder in GALLERY],
     "gallery_dirs": ["stories", "course"],
-    "filename_pattern": r"\.py$",
+    "filename_pattern": "/(" + "|".join(map(re.escape, RUN)) + ")$",
     "ignore_pattern": r"__init__\.py$",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
