@@ -9,14 +9,12 @@ Classes that share a scatter are settled together, each about its own location.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayesrule.covariances import SINGULAR
 from bayesrule.kernels import elliptical as loops
-from bayesrule.stats import Sample
 
 #: Sweeps between two looks at what has become of the scatter.
 STRETCH = 25
@@ -210,9 +208,7 @@ class Layout(ABC):
             more = min(STRETCH, max_iter - done)
             swept, furthest = self.run(ellipses, weighting, pull, held, more, tolerance)
             done += swept
-            if lost(ellipses, done, furthest):
-                return done, float("nan")
-            if crowded(self, ellipses, weighting, pull):
+            if lost(ellipses, done, furthest) or crowded(self, ellipses, weighting, pull):
                 return done, float("nan")
         return done, furthest
 
@@ -255,49 +251,3 @@ def crowded(layout: Layout, ellipses: Ellipses, weighting: Weighting, pull: Pull
     if pull.share > 0:
         limits[:-1] = 1.0
     return bool(np.any(shares > limits))
-
-
-def in_turns(
-    layout: Layout,
-    sweep: Callable[[Ellipses, Weighting, Pull], None],
-    ellipses: Ellipses,
-    weighting: Weighting,
-    pull: Pull,
-    held: bool,
-    max_iter: int,
-    tolerance: float,
-) -> tuple[int, float]:
-    """What ``Layout.run`` does where sweeps are not compiled: gather, then move the ellipses."""
-    total, pace = float(layout.weights.sum()), loops.first_pace()
-    for done in range(max_iter):
-        if weighting.kind == loops.TYLER and done:
-            ellipses.middle = loops.middle_of(layout.out, layout.weights)
-        try:
-            sweep(ellipses, weighting, pull)
-        except np.linalg.LinAlgError:
-            return done + 1, float("nan")
-        furthest = loops.advance(
-            layout.sums,
-            total,
-            ellipses.location,
-            ellipses.factor,
-            ellipses.inverse,
-            weighting.kind,
-            pull.share,
-            pull.target,
-            held,
-            ellipses.middle,
-            pace,
-        )
-        if not furthest > tolerance:
-            break
-    return done + 1, furthest
-
-
-def class_by_class(
-    sample: Sample, n_classes: int, shift: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows less the shift in the order of their classes, their weights, and where classes begin."""
-    order = np.argsort(sample.codes, kind="stable")
-    edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
-    return sample.rows[order] - shift, sample.weights[order], edges

@@ -10,34 +10,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
-from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, class_by_class, in_turns
+from bayesrule.ellipses import Ellipses, Pull, Weighting
 from bayesrule.kernels import elliptical as loops
+from bayesrule.layouts import ByClass
 from bayesrule.missing import missing_patterns
-from bayesrule.stats import Sample
 
 
-class Gaps(Layout):
-    """Rows class by class, each with the columns it has."""
+class Gaps(ByClass):
+    """Rows with the columns they have."""
 
     def __init__(self, rows: np.ndarray, weights: np.ndarray, edges: np.ndarray):
-        self._rows = rows
-        self._edges = edges
-        self._patterns = [(there, mine) for there, mine in missing_patterns(rows)]
-        self.weights = weights.copy()
         # A row without any value says nothing.
-        self.weights[np.isnan(rows).all(axis=1)] = 0.0
-        self._codes = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-        self.out = np.zeros(len(rows))
-        self.sums = loops.no_sums(len(edges) - 1, rows.shape[1])
-
-    @classmethod
-    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Gaps:
-        """Lay out rows."""
-        return cls(*class_by_class(sample, n_classes, shift))
-
-    def part(self, k: int) -> Gaps:
-        a, b = self._edges[k : k + 2]
-        return Gaps(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
+        super().__init__(rows, np.where(np.isnan(rows).all(axis=1), 0.0, weights), edges)
+        self._patterns = [(there, mine) for there, mine in missing_patterns(rows)]
 
     def measure(self, ellipses: Ellipses, pull: Pull) -> None:
         scatter = ellipses.scatter
@@ -61,17 +46,6 @@ class Gaps(Layout):
         beyond = float(blur[there] @ np.diag(cho_solve((factor, True), np.eye(len(there)))))
         self.out[mine] = np.einsum("ij,ij->j", z, z) + beyond
         return apart, factor, beyond
-
-    def run(
-        self,
-        ellipses: Ellipses,
-        weighting: Weighting,
-        pull: Pull,
-        held: bool,
-        max_iter: int,
-        tolerance: float,
-    ) -> tuple[int, float]:
-        return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
 
     def _sweep(self, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> None:
         """Complete the rows of each pattern and gather what they tell."""
@@ -125,12 +99,6 @@ class Gaps(Layout):
             np.add.at(pulls, codes, v[:, None] * z)
             mass_u += np.bincount(codes, u, g)
             mass_v += np.bincount(codes, v, g)
-
-    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
-        return [values[a:b] for a, b in zip(self._edges[:-1], self._edges[1:], strict=True)]
-
-    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._rows, self.weights, self._codes
 
     def measured(self) -> list[tuple[np.ndarray, np.ndarray, int]]:
         return [(self.out[mine], self.weights[mine], len(there)) for there, mine in self._patterns]

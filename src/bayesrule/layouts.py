@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
-from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting, class_by_class, in_turns
+from bayesrule.ellipses import Ellipses, Layout, Pull, Weighting
 from bayesrule.kernels import elliptical as loops
 from bayesrule.kernels.blocks import block_rows
 from bayesrule.stats import Sample
@@ -100,38 +102,31 @@ class Tiles(Layout):
         return rows[there], self.weights.ravel()[there], codes
 
 
-class Blocks(Layout):
-    """Rows class by class, for sweeps by products of matrices, which pay for many columns."""
+class ByClass(Layout):
+    """Rows in the order of their classes, swept by numpy."""
 
     def __init__(self, rows: np.ndarray, weights: np.ndarray, edges: np.ndarray):
         self._rows = rows
         self._edges = edges
+        self._codes = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         self.weights = weights
         self.out = np.zeros(len(rows))
         self.sums = loops.no_sums(len(edges) - 1, rows.shape[1])
 
     @classmethod
-    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Blocks:
+    def of(cls, sample: Sample, n_classes: int, shift: np.ndarray) -> Self:
         """Lay out rows."""
-        return cls(*class_by_class(sample, n_classes, shift))
+        order = np.argsort(sample.codes, kind="stable")
+        edges = np.searchsorted(sample.codes[order], np.arange(n_classes + 1))
+        return cls(sample.rows[order] - shift, sample.weights[order], edges)
 
-    def part(self, k: int) -> Blocks:
+    def part(self, k: int) -> Self:
         a, b = self._edges[k : k + 2]
-        return Blocks(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
+        return type(self)(self._rows[a:b], self.weights[a:b], np.array([0, b - a]))
 
-    def measure(self, ellipses: Ellipses, pull: Pull) -> None:
-        beyond = np.trace(ellipses.whitened(pull.blur))
-        for k, a, b in self._spans():
-            z = (self._rows[a:b] - ellipses.location[k]) @ ellipses.inverse.T
-            np.einsum("ij,ij->i", z, z, out=self.out[a:b])
-        self.out += beyond
-
-    def _spans(self) -> Iterator[tuple[int, int, int]]:
-        """Blocks of rows of one class: (class, first row, last row)."""
-        size = block_rows(self._rows.shape[1])
-        for k, (begin, end) in enumerate(pairwise(self._edges.tolist())):
-            for a in range(begin, end, size):
-                yield k, a, min(a + size, end)
+    @abstractmethod
+    def _sweep(self, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> None:
+        """Gather what one pass over the rows tells."""
 
     def run(
         self,
@@ -142,25 +137,70 @@ class Blocks(Layout):
         max_iter: int,
         tolerance: float,
     ) -> tuple[int, float]:
-        return in_turns(self, self._sweep, ellipses, weighting, pull, held, max_iter, tolerance)
+        total, pace = float(self.weights.sum()), loops.first_pace()
+        for done in range(max_iter):
+            if weighting.kind == loops.TYLER and done:
+                ellipses.middle = loops.middle_of(self.out, self.weights)
+            try:
+                self._sweep(ellipses, weighting, pull)
+            except np.linalg.LinAlgError:
+                return done + 1, float("nan")
+            furthest = loops.advance(
+                self.sums,
+                total,
+                ellipses.location,
+                ellipses.factor,
+                ellipses.inverse,
+                weighting.kind,
+                pull.share,
+                pull.target,
+                held,
+                ellipses.middle,
+                pace,
+            )
+            if not furthest > tolerance:
+                break
+        return done + 1, furthest
+
+    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
+        return [values[a:b] for a, b in pairwise(self._edges)]
+
+    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._rows, self.weights, self._codes
+
+
+class Blocks(ByClass):
+    """Complete rows, swept by products of matrices, which pay for many columns."""
+
+    def measure(self, ellipses: Ellipses, pull: Pull) -> None:
+        for _ in self._whitened(ellipses, np.trace(ellipses.whitened(pull.blur))):
+            pass
+
+    def _whitened(
+        self, ellipses: Ellipses, beyond: float
+    ) -> Iterator[tuple[int, slice, np.ndarray]]:
+        """Blocks of rows of one class, whitened and measured: the class, which rows, z."""
+        size = block_rows(self._rows.shape[1])
+        for k, (begin, end) in enumerate(pairwise(self._edges.tolist())):
+            for a in range(begin, end, size):
+                mine = slice(a, min(a + size, end))
+                z = (self._rows[mine] - ellipses.location[k]) @ ellipses.inverse.T
+                np.einsum("ij,ij->i", z, z, out=self.out[mine])
+                self.out[mine] += beyond
+                yield k, mine, z
 
     def _sweep(self, ellipses: Ellipses, weighting: Weighting, pull: Pull) -> None:
-        """Gather what one pass over the rows tells."""
         around = ellipses.whitened(pull.blur)
         beyond = float(np.trace(around))
         m = self._rows.shape[1]
         for one in self.sums:
             one[:] = 0.0
         scatter, first, pulls, mass_u, mass_v, slopes = self.sums
-        for k, a, b in self._spans():
-            z = (self._rows[a:b] - ellipses.location[k]) @ ellipses.inverse.T
-            t = self.out[a:b]
-            np.einsum("ij,ij->i", z, z, out=t)
-            t += beyond
-            u, v = np.empty(b - a), np.empty(b - a)
+        for k, mine, z in self._whitened(ellipses, beyond):
+            u, v = np.empty(len(z)), np.empty(len(z))
             loops.row_weights(
-                t,
-                self.weights[a:b],
+                self.out[mine],
+                self.weights[mine],
                 weighting.kind,
                 m,
                 weighting.parameter,
@@ -180,13 +220,6 @@ class Blocks(Layout):
             scatter += z.T @ z
         if beyond > 0.0:
             scatter += mass_u.sum() * around
-
-    def by_class(self, values: np.ndarray) -> list[np.ndarray]:
-        return [values[a:b] for a, b in pairwise(self._edges)]
-
-    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        codes = np.repeat(np.arange(len(self._edges) - 1), np.diff(self._edges))
-        return self._rows, self.weights, codes
 
 
 def laid_out(sample: Sample, n_classes: int, shift: np.ndarray) -> Layout:
